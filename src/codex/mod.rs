@@ -5,6 +5,7 @@
 
 pub mod effective;
 pub mod layer;
+pub mod server;
 pub mod site;
 pub mod trust;
 pub mod version;
