@@ -1,0 +1,36 @@
+# The daily commands; `just` alone lists them.
+
+# List the recipes
+default:
+    @just --list --unsorted
+
+# Formatting, lints and tests: what each commit passes
+check: fmt-check lint test
+
+# All tests, or those named: `just test --test layers`
+test *ARGS:
+    cargo test {{ARGS}}
+
+# Clippy as CI runs it
+lint:
+    cargo clippy --all-targets -- -D warnings
+
+# Format the sources
+fmt:
+    cargo fmt
+
+[private]
+fmt-check:
+    cargo fmt --check
+
+# Licences, bans and sources of the dependencies
+deny:
+    cargo deny check bans licenses sources
+
+# Install the pinned Codex that tests/codex runs against
+codex:
+    npm ci --prefix tests/codex --no-audit --no-fund
+
+# The whole check, as CI runs it
+ci:
+    bash .ci/run
