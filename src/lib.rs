@@ -3,6 +3,12 @@
 //! The modules stand in the order of their layers: one may use what stands above it, never what
 //! stands below. `tests/layers.rs` holds that.
 
+pub mod text;
+
 pub mod document;
 
 pub mod codex;
+
+pub mod report;
+
+pub mod cli;
