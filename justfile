@@ -31,6 +31,10 @@ deny:
 codex:
     npm ci --prefix tests/codex --no-audit --no-fund
 
+# Make completions and other generated files anew
+generate:
+    UPDATE=1 cargo test --test generated
+
 # The whole check, as CI runs it
 ci:
     bash .ci/run

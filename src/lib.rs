@@ -5,6 +5,12 @@
 
 pub mod files;
 
+pub mod text;
+
 pub mod document;
 
 pub mod codex;
+
+pub mod report;
+
+pub mod cli;

@@ -1,3 +1,7 @@
-//! The binary: see the library.
+//! The binary: reads the command line and runs it. Everything else is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    codexgate::cli::main(std::env::args_os()).into()
+}

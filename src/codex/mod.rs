@@ -3,7 +3,14 @@
 //! Data first: tables that can be read beside the facts that were seen on the real binary. Each
 //! fact names its source, a scenario or a version.
 
+pub mod effective;
+pub mod layer;
 pub mod server;
 pub mod site;
+pub mod trust;
+pub mod version;
 
+pub use effective::{Effective, Question};
+pub use layer::{Flags, Layer, Place, Sources};
 pub use site::Site;
+pub use version::Version;

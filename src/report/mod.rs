@@ -1,0 +1,10 @@
+//! How results look: the streams, and one shape for everything that is said about a place.
+//!
+//! A command decides, then hands data to this layer; only [`Ui`] prints. [`Diagnostic`] is the
+//! one message with a place, for errors and findings alike.
+
+pub mod diagnostic;
+pub mod ui;
+
+pub use diagnostic::{Diagnostic, Excerpt, Severity};
+pub use ui::Ui;

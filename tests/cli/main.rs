@@ -1,0 +1,7 @@
+//! What a person sees: the binary run on files, its output and exit code in one snapshot.
+//!
+//! Logic is tested in the library; here is what shows that it is wired.
+
+mod completions;
+mod support;
+mod usage;
