@@ -9,6 +9,8 @@ pub mod document;
 
 pub mod codex;
 
+pub mod plan;
+
 pub mod report;
 
 pub mod cli;
