@@ -3,6 +3,8 @@
 //! The modules stand in the order of their layers: one may use what stands above it, never what
 //! stands below. `tests/layers.rs` holds that.
 
+pub mod files;
+
 pub mod text;
 
 pub mod document;
@@ -10,6 +12,8 @@ pub mod document;
 pub mod codex;
 
 pub mod plan;
+
+pub mod lint;
 
 pub mod report;
 

@@ -1,0 +1,234 @@
+//! Whether a folder is one that only this user and root decide about.
+//!
+//! What lies in the state directory is believed, so nobody else, and no sandboxed agent, may be
+//! able to write it, replace it, or put another in its way. This module knows owners, modes, links
+//! and places. Which roots a sandbox may write is told by the caller.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+
+/// Why a folder is not safe to believe.
+#[derive(Debug, thiserror::Error)]
+pub enum Unsafe {
+    /// Only an absolute path means the same to everyone.
+    #[error("`{}` is relative", path.display())]
+    Relative {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It, or something above it, is no folder.
+    #[error("`{}` is not a folder", path.display())]
+    NotAFolder {
+        /// What is no folder.
+        path: PathBuf,
+    },
+    /// It, or something on the way to it, belongs to somebody else.
+    #[error("`{}` belongs to user {uid}, neither to you nor to root", path.display())]
+    Owner {
+        /// What belongs to them.
+        path: PathBuf,
+        /// Who they are.
+        uid: u32,
+    },
+    /// Others may write in a folder above it.
+    #[error("others than you can write in `{}` (mode {mode:04o})", path.display())]
+    Writable {
+        /// The folder above.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It is not private.
+    #[error("`{}` has mode {mode:04o}, not 0700", path.display())]
+    Mode {
+        /// The folder.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It lies in a git work tree, which a sandboxed agent may write.
+    #[error("`{}` lies in the git work tree `{}`", path.display(), root.display())]
+    GitWorkTree {
+        /// The folder.
+        path: PathBuf,
+        /// The folder that has a `.git`.
+        root: PathBuf,
+    },
+    /// It lies in a folder that a sandboxed agent may write.
+    #[error("`{}` lies in `{}`, which an agent may write", path.display(), root.display())]
+    Within {
+        /// The folder.
+        path: PathBuf,
+        /// The root that was passed.
+        root: PathBuf,
+    },
+    /// It cannot be told, so it is not believed.
+    #[error("cannot look at `{}`", path.display())]
+    Unknown {
+        /// What could not be looked at.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Whether the state directory at `path` can be believed: it and every folder and link on the way
+/// belong to this user or root, nobody else can write a folder above it (a sticky one aside), it is
+/// 0700, and it lies outside every git work tree and outside each of `writable` (`/tmp`,
+/// `/dev/shm`, `$TMPDIR`, the sandbox's roots). One that is not there yet is judged by the rest.
+///
+/// # Errors
+/// The first reason against it, from the root downwards.
+pub fn state_dir_safety(path: &Path, writable: &[PathBuf]) -> Result<(), Unsafe> {
+    let real = walk(path)?;
+    for root in writable {
+        // A root that is not there yet counts by its name.
+        let resolved = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
+        if [&resolved, root]
+            .iter()
+            .any(|root| real.starts_with(root) || path.starts_with(root))
+        {
+            return Err(Unsafe::Within {
+                path: path.to_path_buf(),
+                root: root.clone(),
+            });
+        }
+    }
+    for above in real.ancestors() {
+        match fs::symlink_metadata(above.join(".git")) {
+            Ok(_) => {
+                return Err(Unsafe::GitWorkTree {
+                    path: path.to_path_buf(),
+                    root: above.to_path_buf(),
+                });
+            }
+            Err(error) if is_absence(&error) => {}
+            Err(source) => {
+                return Err(Unsafe::Unknown {
+                    path: above.join(".git"),
+                    source,
+                });
+            }
+        }
+    }
+    match fs::symlink_metadata(&real) {
+        Ok(meta) if meta.mode() & 0o7777 != 0o700 => Err(Unsafe::Mode {
+            path: real,
+            mode: meta.mode() & 0o7777,
+        }),
+        Ok(_) => Ok(()),
+        Err(error) if is_absence(&error) => Ok(()),
+        Err(source) => Err(Unsafe::Unknown { path: real, source }),
+    }
+}
+
+/// Creates a folder, and those missing above it, for this user alone.
+///
+/// # Errors
+/// What the system says.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Goes down to `path` step by step, judging each folder and link, and tells where it leads.
+fn walk(path: &Path) -> Result<PathBuf, Unsafe> {
+    if path.is_relative() {
+        return Err(Unsafe::Relative {
+            path: path.to_path_buf(),
+        });
+    }
+    let mut at = PathBuf::from("/");
+    let mut links = 0;
+    let mut todo: Vec<std::ffi::OsString> = parts(path);
+    judge(&at, false)?;
+    while let Some(part) = todo.pop() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        let next = at.join(&part);
+        let meta = match fs::symlink_metadata(&next) {
+            Ok(meta) => meta,
+            Err(error) if is_absence(&error) => {
+                // What is not there will be created by this user, below folders judged already.
+                todo.reverse();
+                return Ok(todo.iter().fold(next, |path, part| path.join(part)));
+            }
+            Err(source) => return Err(Unsafe::Unknown { path: next, source }),
+        };
+        if meta.is_symlink() {
+            owner(&next, &meta)?;
+            links += 1;
+            let to = fs::read_link(&next).map_err(|source| Unsafe::Unknown {
+                path: next.clone(),
+                source,
+            })?;
+            if links > LINKS_LIMIT {
+                return Err(Unsafe::Unknown {
+                    path: next,
+                    source: rustix::io::Errno::LOOP.into(),
+                });
+            }
+            if to.is_absolute() {
+                at = PathBuf::from("/");
+            }
+            todo.extend(parts(&to));
+            continue;
+        }
+        judge(&next, todo.is_empty())?;
+        at = next;
+    }
+    Ok(at)
+}
+
+/// As many links as Linux follows in one path.
+const LINKS_LIMIT: usize = 40;
+
+/// The parts of a path, last first.
+fn parts(path: &Path) -> Vec<std::ffi::OsString> {
+    let kept = path.components().filter_map(|part| match part {
+        Component::Normal(_) | Component::ParentDir => Some(part.as_os_str().to_owned()),
+        _ => None,
+    });
+    let mut parts: Vec<_> = kept.collect();
+    parts.reverse();
+    parts
+}
+
+fn judge(folder: &Path, last: bool) -> Result<(), Unsafe> {
+    let meta = fs::symlink_metadata(folder).map_err(|source| Unsafe::Unknown {
+        path: folder.to_path_buf(),
+        source,
+    })?;
+    let path = folder.to_path_buf();
+    if !meta.is_dir() {
+        return Err(Unsafe::NotAFolder { path });
+    }
+    owner(folder, &meta)?;
+    let mode = meta.mode() & 0o7777;
+    // An access list shows here, too: its mask stands in the group's bits.
+    if !last && mode & 0o022 != 0 && mode & 0o1000 == 0 {
+        return Err(Unsafe::Writable { path, mode });
+    }
+    Ok(())
+}
+
+fn owner(path: &Path, meta: &fs::Metadata) -> Result<(), Unsafe> {
+    let uid = meta.uid();
+    if uid == 0 || uid == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(Unsafe::Owner {
+        path: path.to_path_buf(),
+        uid,
+    })
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
