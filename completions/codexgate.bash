@@ -19,6 +19,9 @@ _codexgate() {
             codexgate,completions)
                 cmd="codexgate__subcmd__completions"
                 ;;
+            codexgate,lint)
+                cmd="codexgate__subcmd__lint"
+                ;;
             *)
                 ;;
         esac
@@ -26,7 +29,7 @@ _codexgate() {
 
     case "${cmd}" in
         codexgate)
-            opts="-C -q -v -h -V --color --quiet --verbose --help --version completions"
+            opts="-C -q -v -h -V --color --quiet --verbose --help --version lint completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -54,6 +57,40 @@ _codexgate() {
                 return 0
             fi
             case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        codexgate__subcmd__lint)
+            opts="-C -q -v -h --format --codex-home --system-root --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --codex-home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --system-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

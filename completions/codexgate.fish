@@ -32,7 +32,19 @@ complete -c codexgate -n "__fish_codexgate_needs_command" -s q -l quiet -d 'Say 
 complete -c codexgate -n "__fish_codexgate_needs_command" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_needs_command" -s V -l version -d 'Print version'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "lint" -d 'Find what opens the gate, or does not do what its author thinks'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l format -d 'How findings are written' -r -f -a "text\t'For a person: each with its line and the way out'
+json\t'For a program'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -s C -d 'Work as if started in DIR' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'

@@ -11,6 +11,8 @@ pub mod document;
 
 pub mod codex;
 
+pub mod lint;
+
 pub mod report;
 
 pub mod cli;

@@ -15,6 +15,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::codex::site;
+use crate::lint::discover;
 use crate::report::{Diagnostic, ui};
 
 /// How a run ended.
@@ -95,6 +96,19 @@ impl Failure {
 impl From<site::Error> for Failure {
     fn from(error: site::Error) -> Self {
         Self::of(Exit::Unable, &error)
+    }
+}
+
+impl From<discover::Error> for Failure {
+    fn from(error: discover::Error) -> Self {
+        let failure = Self::of(Exit::Unable, &error);
+        match error {
+            discover::Error::Missing { .. } => failure,
+            discover::Error::UnknownFile { .. } => failure.hint(
+                "give it one of the names that Codex reads: config.toml, NAME.config.toml, \
+                 managed_config.toml, requirements.toml, hooks.json, NAME.rules",
+            ),
+        }
     }
 }
 

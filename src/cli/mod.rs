@@ -20,6 +20,7 @@ use crate::report::ui::{Color, Loudness};
 
 mod completions;
 pub mod failure;
+mod lint;
 
 pub use failure::{Exit, Failure};
 
@@ -78,12 +79,14 @@ pub struct Places {
 /// The commands, in the order of the help.
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Lint(lint::Args),
     Completions(completions::Args),
 }
 
 impl Command {
     fn run(self, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
         match self {
+            Self::Lint(args) => lint::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

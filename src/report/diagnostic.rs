@@ -20,24 +20,13 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::ui::style;
 use crate::document::{Document, LineColumn, LineIndex, Span};
+use crate::lint::Severity;
 use crate::text::visible::{self, visible, visible_lines};
 
 /// Characters of a line shown before the marked span.
 const WINDOW_BEFORE: usize = 60;
 /// Characters of a line shown from the marked span's start on. Both together fit a wide terminal.
 const WINDOW_AFTER: usize = 100;
-
-/// How bad it is, from mild to grave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing.
-    Info,
-    /// A likely mistake or a weak spot.
-    Warning,
-    /// The gate is open, a secret is exposed, or nothing works.
-    Error,
-}
 
 /// A place with the line that it stands in, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -242,7 +231,7 @@ impl Diagnostic {
     }
 
     fn write(&self, out: &mut String) -> std::fmt::Result {
-        let color = self.severity.style();
+        let color = color(self.severity);
         let (mark, name) = (style::MARK, self.severity.name());
         write!(out, "{color}{name}")?;
         if let Some(id) = self.id {
@@ -268,23 +257,12 @@ impl Diagnostic {
     }
 }
 
-impl Severity {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
-    }
-
-    /// Its colour.
-    pub const fn style(self) -> Style {
-        match self {
-            Self::Error => style::ERROR,
-            Self::Warning => style::WARNING,
-            Self::Info => style::MARK,
-        }
+/// The colour of a severity.
+const fn color(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => style::ERROR,
+        Severity::Warning => style::WARNING,
+        Severity::Info => style::MARK,
     }
 }
 

@@ -3,5 +3,7 @@
 //! Logic is tested in the library; here is what shows that it is wired.
 
 mod completions;
+mod corpus;
+mod lint;
 mod support;
 mod usage;
