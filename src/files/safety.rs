@@ -232,3 +232,148 @@ fn is_absence(error: &io::Error) -> bool {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("its owner may");
+    }
+
+    /// A safe place: `tmp` above it is sticky.
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let keep = tempfile::tempdir().expect("a folder");
+        set_mode(keep.path(), 0o755);
+        let dir = keep.path().canonicalize().expect("it is there");
+        let state = dir.join("share/state");
+        make_private_folder(&state).expect("created");
+        (keep, state)
+    }
+
+    fn refused(path: &Path) -> Unsafe {
+        state_dir_safety(path, &[]).expect_err("refused")
+    }
+
+    #[test]
+    fn a_private_folder_below_safe_ones_is_safe() {
+        let (_keep, state) = place();
+        state_dir_safety(&state, &[PathBuf::from("/nonexistent")]).expect("safe");
+        state_dir_safety(&state.join("a/b"), &[]).expect("safe to create");
+        assert_eq!(fs::metadata(&state).expect("there").mode() & 0o7777, 0o700);
+        assert_eq!(
+            fs::metadata(state.parent().expect("one"))
+                .expect("there")
+                .mode()
+                & 0o7777,
+            0o700
+        );
+    }
+
+    #[test]
+    fn a_mode_other_than_0700_is_refused() {
+        let (_keep, state) = place();
+        for mode in [0o755, 0o750, 0o701, 0o1700, 0o500] {
+            set_mode(&state, mode);
+            assert!(matches!(refused(&state), Unsafe::Mode { mode: m, .. } if m == mode));
+        }
+    }
+
+    #[test]
+    fn a_folder_above_that_others_write_is_refused_unless_sticky() {
+        let (_keep, state) = place();
+        let above = state.parent().expect("one");
+        for mode in [0o777, 0o775, 0o702] {
+            set_mode(above, mode);
+            assert!(matches!(refused(&state), Unsafe::Writable { path, .. } if path == above));
+        }
+        set_mode(above, 0o1777);
+        state_dir_safety(&state, &[]).expect("sticky");
+    }
+
+    #[test]
+    fn a_link_is_judged_on_both_ways() {
+        let (keep, state) = place();
+        let dir = keep.path().canonicalize().expect("it is there");
+        let open = dir.join("open");
+        fs::create_dir(&open).expect("folder");
+        symlink(&state, open.join("link")).expect("link");
+        state_dir_safety(&open.join("link"), &[]).expect("safe");
+        // Whoever writes where the link is decides where it leads.
+        set_mode(&open, 0o777);
+        assert!(
+            matches!(refused(&open.join("link")), Unsafe::Writable { path, .. } if path == open)
+        );
+        // And where it leads through, relative and by `..`.
+        symlink("open/../share", dir.join("around")).expect("link");
+        assert!(matches!(
+            refused(&dir.join("around/state")),
+            Unsafe::Writable { .. }
+        ));
+        set_mode(&open, 0o755);
+        state_dir_safety(&dir.join("around/state"), &[]).expect("safe");
+        symlink("circle", dir.join("circle")).expect("link");
+        assert!(matches!(
+            refused(&dir.join("circle")),
+            Unsafe::Unknown { .. }
+        ));
+    }
+
+    #[test]
+    fn a_git_work_tree_is_refused_and_named() {
+        let (keep, state) = place();
+        let dir = keep.path().canonicalize().expect("it is there");
+        fs::write(dir.join(".git"), "gitdir: elsewhere\n").expect("written");
+        assert!(matches!(refused(&state), Unsafe::GitWorkTree { root, .. } if root == dir));
+        assert!(matches!(
+            refused(&state.join("new")),
+            Unsafe::GitWorkTree { .. }
+        ));
+    }
+
+    #[test]
+    fn a_writable_root_is_refused_also_through_links() {
+        let (keep, state) = place();
+        let dir = keep.path().canonicalize().expect("it is there");
+        symlink(dir.join("share"), dir.join("way")).expect("link");
+        for root in ["share", "way", "share/state", "share/state/../../share"] {
+            let root = dir.join(root);
+            for path in [&state, &dir.join("way/state")] {
+                let result = state_dir_safety(path, std::slice::from_ref(&root));
+                assert!(matches!(result, Err(Unsafe::Within { .. })), "{result:?}");
+            }
+        }
+        state_dir_safety(&state, &[dir.join("shar")]).expect("a name is no folder");
+    }
+
+    #[test]
+    fn what_is_no_folder_or_relative_is_refused() {
+        let (_keep, state) = place();
+        fs::write(state.join("a"), "").expect("written");
+        for path in [state.join("a"), state.join("a/b")] {
+            assert!(matches!(refused(&path), Unsafe::NotAFolder { .. }));
+        }
+        assert!(matches!(
+            refused(Path::new("state")),
+            Unsafe::Relative { .. }
+        ));
+    }
+
+    #[test]
+    fn what_belongs_to_somebody_else_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root can give a folder away");
+            return;
+        }
+        let (_keep, state) = place();
+        let above = state.parent().expect("one").to_path_buf();
+        for path in [&state, &above] {
+            std::os::unix::fs::chown(path, Some(1234), None).expect("root may");
+            let error = refused(&state);
+            assert!(
+                matches!(&error, Unsafe::Owner { path: p, uid: 1234 } if *p == *path || *p == above)
+            );
+        }
+    }
+}
