@@ -97,14 +97,14 @@ pub fn state_dir_safety(path: &Path, writable: &[PathBuf]) -> Result<(), Unsafe>
         }
     }
     for above in real.ancestors() {
-        match fs::symlink_metadata(above.join(".git")) {
-            Ok(_) => {
+        match is_git_root(above) {
+            Ok(false) => {}
+            Ok(true) => {
                 return Err(Unsafe::GitWorkTree {
                     path: path.to_path_buf(),
                     root: above.to_path_buf(),
                 });
             }
-            Err(error) if is_absence(&error) => {}
             Err(source) => {
                 return Err(Unsafe::Unknown {
                     path: above.join(".git"),
@@ -121,6 +121,25 @@ pub fn state_dir_safety(path: &Path, writable: &[PathBuf]) -> Result<(), Unsafe>
         Ok(_) => Ok(()),
         Err(error) if is_absence(&error) => Ok(()),
         Err(source) => Err(Unsafe::Unknown { path: real, source }),
+    }
+}
+
+/// Whether `folder` holds a git repository or is a linked work tree. A `.git` folder without a
+/// `HEAD` is none: Codex's own sandbox leaves empty ones behind.
+///
+/// # Errors
+/// What the system said, where that cannot be told.
+pub fn is_git_root(folder: &Path) -> io::Result<bool> {
+    let dot_git = folder.join(".git");
+    match fs::metadata(&dot_git) {
+        Ok(meta) if meta.is_dir() => match fs::symlink_metadata(dot_git.join("HEAD")) {
+            Ok(_) => Ok(true),
+            Err(error) if is_absence(&error) => Ok(false),
+            Err(error) => Err(error),
+        },
+        Ok(_) => Ok(true),
+        Err(error) if is_absence(&error) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
