@@ -11,6 +11,8 @@ pub mod document;
 
 pub mod codex;
 
+pub mod plan;
+
 pub mod lint;
 
 pub mod report;
