@@ -11,67 +11,32 @@ use std::path::{Component, Path, PathBuf};
 
 /// Why a folder is not safe to believe.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // what a field is stands in its variant's message
 pub enum Unsafe {
     /// Only an absolute path means the same to everyone.
     #[error("`{}` is relative", path.display())]
-    Relative {
-        /// The folder.
-        path: PathBuf,
-    },
+    Relative { path: PathBuf },
     /// It, or something above it, is no folder.
     #[error("`{}` is not a folder", path.display())]
-    NotAFolder {
-        /// What is no folder.
-        path: PathBuf,
-    },
+    NotAFolder { path: PathBuf },
     /// It, or something on the way to it, belongs to somebody else.
     #[error("`{}` belongs to user {uid}, neither to you nor to root", path.display())]
-    Owner {
-        /// What belongs to them.
-        path: PathBuf,
-        /// Who they are.
-        uid: u32,
-    },
+    Owner { path: PathBuf, uid: u32 },
     /// Others may write in a folder above it.
     #[error("others than you can write in `{}` (mode {mode:04o})", path.display())]
-    Writable {
-        /// The folder above.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
+    Writable { path: PathBuf, mode: u32 },
     /// It is not private.
     #[error("`{}` has mode {mode:04o}, not 0700", path.display())]
-    Mode {
-        /// The folder.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
+    Mode { path: PathBuf, mode: u32 },
     /// It lies in a git work tree, which a sandboxed agent may write.
     #[error("`{}` lies in the git work tree `{}`", path.display(), root.display())]
-    GitWorkTree {
-        /// The folder.
-        path: PathBuf,
-        /// The folder that has a `.git`.
-        root: PathBuf,
-    },
+    GitWorkTree { path: PathBuf, root: PathBuf },
     /// It lies in a folder that a sandboxed agent may write.
     #[error("`{}` lies in `{}`, which an agent may write", path.display(), root.display())]
-    Within {
-        /// The folder.
-        path: PathBuf,
-        /// The root that was passed.
-        root: PathBuf,
-    },
+    Within { path: PathBuf, root: PathBuf },
     /// It cannot be told, so it is not believed.
     #[error("cannot look at `{}`", path.display())]
-    Unknown {
-        /// What could not be looked at.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unknown { path: PathBuf, source: io::Error },
 }
 
 /// Whether the state directory at `path` can be believed: it and every folder and link on the way

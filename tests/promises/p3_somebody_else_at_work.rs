@@ -102,19 +102,25 @@ fn a_text_written_into_the_old_file_comes_back() {
 
 #[test]
 fn a_file_that_is_saved_meanwhile_stays() {
-    let scene = Scene::new();
-    let (path, theirs) = (scene.changed(), "theirs = true\n");
-    let mut disk = Faults::meanwhile(|step| {
-        if step == "link config.toml .old-1" {
-            let aside = path.with_extension("tmp");
-            fs::write(&aside, theirs).expect("written");
-            fs::rename(&aside, &path).expect("saved as editors do");
-        }
-    });
-    let result = scene.commit(&scene.plan(2), &mut disk);
-    assert!(matches!(result, Err(Error::Changed { .. })), "{result:?}");
-    assert_eq!(fs::read_to_string(&path).expect("there"), theirs);
-    assert!(!scene.created().exists());
+    // While the commit makes ready, and in the last moment before it looks for the last time.
+    for moment in ["link config.toml .old-1", "sync_folder comes"] {
+        let scene = Scene::new();
+        let (path, theirs) = (scene.changed(), "theirs = true\n");
+        let mut disk = Faults::meanwhile(|step| {
+            if step == moment {
+                let aside = path.with_extension("tmp");
+                fs::write(&aside, theirs).expect("written");
+                fs::rename(&aside, &path).expect("saved as editors do");
+            }
+        });
+        let result = scene.commit(&scene.plan(2), &mut disk);
+        assert!(
+            matches!(result, Err(Error::Changed { .. })),
+            "{moment}: {result:?}"
+        );
+        assert_eq!(fs::read_to_string(&path).expect("there"), theirs);
+        assert!(!scene.created().exists());
+    }
 }
 
 #[test]
