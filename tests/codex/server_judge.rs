@@ -185,8 +185,8 @@ fn the_verdict_on_a_server_is_that_of_codex() {
     let Some(codex) = program::find_for("the_verdict_on_a_server_is_that_of_codex") else {
         return;
     };
-    let room = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("it is writable");
-    let room = room.path().canonicalize().expect("it is there");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("it is writable");
+    let folder = folder.path().canonicalize().expect("it is there");
     let (good, bad): (Vec<String>, Vec<String>) =
         tables().into_iter().partition(|table| accepted(table));
     assert!(
@@ -194,15 +194,15 @@ fn the_verdict_on_a_server_is_that_of_codex() {
         "the generator withers"
     );
 
-    let all: String = good
+    let named: Vec<String> = good
         .iter()
         .enumerate()
         .map(|(number, table)| format!("[mcp_servers.s{number}]\n{table}"))
         .collect();
     let mut wrong: Vec<&String> = vec![];
-    if ask(&codex, &room.join("all"), &all) != Some(good.len()) {
-        let root = room.join("one");
-        wrong.extend(good.iter().filter(|table| !alone(&codex, &root, table)));
+    if ask(&codex, &folder.join("all"), &named.concat()) != Some(good.len()) {
+        let lab = folder.join("one");
+        wrong.extend(good.iter().filter(|table| !alone(&codex, &lab, table)));
         assert!(
             !wrong.is_empty(),
             "Codex refuses together what it takes alone"
@@ -211,10 +211,10 @@ fn the_verdict_on_a_server_is_that_of_codex() {
     let sample: Vec<&String> = bad
         .iter()
         .enumerate()
-        .filter(|(number, _)| *number < MORE.len() || number % STRIDE == 0)
+        .filter(|(number, _)| *number < MORE.len() || number.is_multiple_of(STRIDE))
         .map(|(_, table)| table)
         .collect();
-    let root = room.join("bad");
-    wrong.extend(sample.iter().filter(|table| alone(&codex, &root, table)));
+    let lab = folder.join("bad");
+    wrong.extend(sample.iter().filter(|table| alone(&codex, &lab, table)));
     assert!(wrong.is_empty(), "Codex says otherwise:\n{wrong:#?}");
 }
