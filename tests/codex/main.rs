@@ -16,6 +16,7 @@ mod lab;
 mod process;
 mod program;
 mod scenario;
+mod server_judge;
 mod worker;
 
 mod recorded;
