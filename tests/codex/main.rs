@@ -19,5 +19,6 @@ mod scenario;
 mod server_judge;
 mod worker;
 
+mod install;
 mod recorded;
 mod smoke;
