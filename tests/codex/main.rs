@@ -23,3 +23,4 @@ mod generated;
 mod install;
 mod recorded;
 mod smoke;
+mod versions;
