@@ -19,5 +19,8 @@ mod scenario;
 mod server_judge;
 mod worker;
 
+mod generated;
+mod install;
 mod recorded;
 mod smoke;
+mod versions;
