@@ -95,7 +95,11 @@ fn write_of(file: &FilePlan) -> Write {
             Outcome::Text(text) => After::Bytes(text.clone().into_bytes()),
             Outcome::Removed => After::Removed,
         },
-        new_mode: file.new_mode,
+        new_mode: if file.new_mode == PRIVATE {
+            PRIVATE
+        } else {
+            file.new_mode & !files::umask()
+        },
         remove_folders: file.folders.clone(),
     }
 }

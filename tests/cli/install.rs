@@ -473,6 +473,24 @@ fn several_scopes_are_one_plan() {
     assert_eq!(sandbox.read("home/.codex/config.toml"), "model = \"x\"\n");
 }
 
+#[test]
+fn a_new_file_of_the_project_follows_the_umask() {
+    for (umask, wanted) in [("022", 0o644), ("077", 0o600)] {
+        let sandbox = Sandbox::with_state();
+        let line = format!("umask {umask}; exec \"$0\" install --yes -q");
+        let status = std::process::Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_codexgate")])
+            .current_dir(sandbox.path("project"))
+            .env("HOME", sandbox.path("home"))
+            .stdout(std::process::Stdio::null())
+            .status()
+            .expect("sh is there");
+        assert!(status.success());
+        let meta = sandbox.path(REQUIREMENTS).metadata().expect("there");
+        assert_eq!(meta.permissions().mode() & 0o777, wanted, "umask {umask}");
+    }
+}
+
 /// Runs in a pseudo-terminal and types `keys`.
 fn in_a_terminal(sandbox: &Sandbox, keys: &str) -> (String, Option<i32>) {
     use std::io::Write as _;
