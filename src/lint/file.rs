@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::document::{Document, KeyPath, LineIndex, Node, Span, SyntaxError};
+use crate::document::{Data, Document, KeyPath, LineIndex, Node, Span, SyntaxError};
 use crate::text::{redact, visible};
 
 /// Which of Codex's files it is.
@@ -269,6 +269,27 @@ impl<'a> ConfigFile<'a> {
     /// The text of `span` for a message: short, in one line, visible, without secrets.
     pub fn quote(&self, span: Span) -> Cow<'a, str> {
         quote(self.source, span)
+    }
+}
+
+/// The text of a string, or of a date, which Codex takes as one (scenario
+/// shape-datetime-as-string).
+pub fn text(node: &Node) -> Option<&str> {
+    match &node.data {
+        Data::String(text) | Data::Datetime(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// A word that Codex chooses by: a string, or a table of that one key with nothing in it.
+pub fn word(node: &Node) -> Option<&str> {
+    match &node.data {
+        Data::String(word) => Some(word),
+        Data::Table(members) if members.len() == 1 => {
+            let (word, inner) = members.first()?;
+            inner.as_table()?.is_empty().then_some(word)
+        }
+        _ => None,
     }
 }
 

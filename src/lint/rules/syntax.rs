@@ -21,7 +21,7 @@ pub const RULE: Rule = Rule {
         case("command = \"C:\\U‹›sers\\ann\\x.exe\"\n"),
         case("path = \"C:\\‹›dev\"\n"),
         case("model = ‹“x”›\n"),
-        case("‹›{ \"mcpServers\": {} }\n"),
+        case("‹›{ \"mcpServers\": {} }\n").also(&["wrong-shape"]),
         case("a = 1\n‹a› = 2\n"),
         case("<<<<<<< ‹›HEAD\na = 1\n=======\na = 2\n>>>>>>> theirs\n"),
         case("‹›{{ if .work }}\na = 1\n{{ end }}\n"),
