@@ -4,7 +4,9 @@
 //! one message with a place, for errors and findings alike.
 
 pub mod diagnostic;
+pub mod diff;
 pub mod json;
+pub mod plan;
 pub mod text;
 pub mod ui;
 
