@@ -16,6 +16,7 @@ pub mod launch;
 pub mod registry;
 mod rules;
 pub mod run;
+pub mod secret;
 pub mod server;
 pub mod words;
 

@@ -12,6 +12,8 @@ pub static RULES: &[&Rule] = &[
     &rules::launch::REMOTE_CODE,
     &rules::launch::SHELL,
     &rules::launch::UNPINNED,
+    &rules::secret::AS_NAME,
+    &rules::secret::INLINE,
     &rules::server_key_unknown::RULE,
     &rules::server_transport::WRONG_TRANSPORT,
     &rules::server_transport::MIXED,
@@ -40,7 +42,7 @@ mod tests {
     use super::super::run::judge;
     use super::super::{Case, Input, Severity, Source, Subject};
     use super::*;
-    use crate::document::Span;
+    use crate::document::{Edit, Span, edit};
 
     fn source(case: &Case) -> (Source, Option<Vec<Mark>>) {
         let name = case.kind.name();
@@ -179,18 +181,14 @@ mod tests {
             for case in rule.bad {
                 let Some(wanted) = case.fixed else { continue };
                 let (source, _) = source(case);
-                let mut edits: Vec<_> = judge(&source)
+                let edits: Vec<Edit> = judge(&source)
                     .iter()
                     .filter(|finding| finding.rule.id == rule.id)
                     .filter_map(|finding| finding.fix.clone())
                     .flat_map(|fix| fix.edits)
                     .collect();
                 assert!(!edits.is_empty(), "{}: no fix for {}", rule.id, shown(case));
-                edits.sort();
-                let mut text = source.text().to_owned();
-                for (span, new) in edits.iter().rev() {
-                    text.replace_range(span.range(), new);
-                }
+                let text = edit::apply(source.text(), &edits).expect("edits apart");
                 assert_eq!(text, wanted, "{}: {}", rule.id, shown(case));
             }
         }

@@ -2,7 +2,7 @@
 //! Source: scenarios sandbox-danger-full-access, sandbox-escaped, perm-default-danger,
 //! perm-custom-open, profile-file-p; Codex 0.134 to 0.171.
 
-use crate::document::Node;
+use crate::document::{Edit, Node};
 use crate::lint::file::word;
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Kind, Rule, Severity, case};
 
@@ -80,7 +80,10 @@ fn check(file: &ConfigFile, found: &mut Findings) {
                 .add(&RULE, value)
                 .label("no sandbox for any command")
                 .help("use `sandbox_mode = \"workspace-write\"`")
-                .fix(Grade::Unsafe, vec![(value.span, quoted("workspace-write"))]);
+                .fix(
+                    Grade::Unsafe,
+                    [Edit::replace(value.span, quoted("workspace-write"))],
+                );
         }
     }
     let Some(chosen) = file.root().child("default_permissions") else {
@@ -92,7 +95,10 @@ fn check(file: &ConfigFile, found: &mut Findings) {
                 .add(&RULE, chosen)
                 .label("no sandbox for any command")
                 .help("use `default_permissions = \":workspace\"`")
-                .fix(Grade::Unsafe, vec![(chosen.span, quoted(":workspace"))]);
+                .fix(
+                    Grade::Unsafe,
+                    [Edit::replace(chosen.span, quoted(":workspace"))],
+                );
         }
         Some(name) => {
             if let Some(root) = open_profile(file, name) {

@@ -3,7 +3,7 @@
 //! Source: opinions about command lines, which Codex hands on as they are (scenario
 //! mcp-env-not-expanded); Codex 0.134 to 0.171.
 
-use crate::document::{Form, Node};
+use crate::document::{Edit, Form, Node};
 use crate::lint::launch::{Launch, Origin, Program, RAISERS, fetches_and_runs};
 use crate::lint::server::{Server, Word, basename};
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Rule, Severity, case};
@@ -203,11 +203,7 @@ fn is_line(command: &str) -> bool {
 }
 
 /// The edits that move the words behind the program into `args`, where no quoting is involved.
-fn split_line(
-    server: &Server,
-    command: &Node,
-    line: &str,
-) -> Option<Vec<(crate::document::Span, String)>> {
+fn split_line(server: &Server, command: &Node, line: &str) -> Option<Vec<Edit>> {
     if line.contains([
         '"', '\'', '\\', '$', '`', '|', '&', ';', '<', '>', '(', '*', '~',
     ]) {
@@ -222,11 +218,15 @@ fn split_line(
         Some(node)
             if node.form == Form::Value && node.as_array().is_some_and(<[Node]>::is_empty) =>
         {
-            Some(vec![(command.span, program), (node.span, args)])
+            Some(vec![
+                Edit::replace(command.span, program),
+                Edit::replace(node.span, args),
+            ])
         }
-        None if server.node.form == Form::Header => {
-            Some(vec![(command.span, format!("{program}\nargs = {args}"))])
-        }
+        None if server.node.form == Form::Header => Some(vec![Edit::replace(
+            command.span,
+            format!("{program}\nargs = {args}"),
+        )]),
         _ => None,
     }
 }

@@ -3,6 +3,7 @@
 pub mod danger_full_access;
 pub mod encoding;
 pub mod launch;
+pub mod secret;
 pub mod server_key_unknown;
 pub mod server_name_invalid;
 pub mod server_timeout_unit;

@@ -3,7 +3,7 @@
 //! mcp-tool-unknown-key; Codex 0.134 to 0.171.
 
 use crate::codex::server::{self, Transport};
-use crate::document::{Form, Node, Span};
+use crate::document::{Edit, Form, Node, Span};
 use crate::lint::server::Server;
 use crate::lint::words::{closest, is_root_key, quoted_if_needed};
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Rule, Severity, case};
@@ -99,7 +99,7 @@ fn unknown(server: &Server, name: &str, node: &Node, found: &mut Findings) {
                     .help("use `enabled = false`")
                     .fix(
                         Grade::Safe,
-                        vec![(node.key.cover(node.span), "enabled = false".into())],
+                        [Edit::replace(node.key.cover(node.span), "enabled = false")],
                     );
             }
             _ => {
@@ -133,6 +133,6 @@ fn is_pair(node: &Node) -> bool {
     matches!(node.form, Form::Value | Form::Inline)
 }
 
-fn rename(key: Span, name: &str) -> Vec<(Span, String)> {
-    vec![(key, quoted_if_needed(name))]
+fn rename(key: Span, name: &str) -> [Edit; 1] {
+    [Edit::replace(key, quoted_if_needed(name))]
 }

@@ -2,7 +2,7 @@
 //! Source: scenarios mcp-timeouts, mcp-timeout-ms, mcp-timeout-both; Codex 0.134 to 0.171. That a
 //! value can only be meant in the other unit is an opinion.
 
-use crate::document::{Data, Node};
+use crate::document::{Data, Edit, Node};
 use crate::lint::server::Server;
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Rule, Severity, case};
 
@@ -75,9 +75,9 @@ fn check(file: &ConfigFile, found: &mut Findings) {
             let seconds = (milliseconds / 1000).to_string();
             finding.fix(
                 Grade::Safe,
-                vec![
-                    (older.key, "startup_timeout_sec".to_owned()),
-                    (older.span, seconds),
+                [
+                    Edit::replace(older.key, "startup_timeout_sec"),
+                    Edit::replace(older.span, seconds),
                 ],
             );
         }

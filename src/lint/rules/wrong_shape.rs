@@ -2,9 +2,10 @@
 //! Source: scenarios mcp-camel, mcp-dash, mcp-nested, mcp-root-array, shape-json, shape-json-array;
 //! Codex 0.134 to 0.171.
 
-use crate::document::{KeyPath, Node, Span, StatementKind};
+use crate::document::{Edit, KeyPath, Node, Span, StatementKind};
 use crate::lint::file::Content;
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Rule, Severity, Source, case};
+use crate::plan::secret::looks_secret;
 
 pub const RULE: Rule = Rule {
     id: "wrong-shape",
@@ -107,8 +108,7 @@ fn other_table(file: &ConfigFile, name: &str, node: &Node, found: &mut Findings)
             Grade::Unsafe,
             keys_at_root(file, name)
                 .into_iter()
-                .map(|span| (span, "mcp_servers".to_owned()))
-                .collect(),
+                .map(|span| Edit::replace(span, "mcp_servers")),
         );
     }
 }
@@ -202,7 +202,7 @@ fn as_toml(servers: &serde_json::Map<String, serde_json::Value>) -> String {
         server
             .get(key)
             .and_then(|value| value.as_str())
-            .map(str::to_owned)
+            .map(|text| public(text).to_owned())
     };
     for (name, server) in servers.iter().take(SHOWN) {
         lines.push(format!(
@@ -215,7 +215,11 @@ fn as_toml(servers: &serde_json::Map<String, serde_json::Value>) -> String {
             }
         }
         if let Some(args) = server.get("args").and_then(|args| args.as_array()) {
-            let args: toml_edit::Array = args.iter().filter_map(|arg| arg.as_str()).collect();
+            let args: toml_edit::Array = args
+                .iter()
+                .filter_map(|arg| arg.as_str())
+                .map(public)
+                .collect();
             lines.push(format!("args = {args}"));
         }
         let env = server.get("env").and_then(|env| env.as_object());
@@ -228,4 +232,13 @@ fn as_toml(servers: &serde_json::Map<String, serde_json::Value>) -> String {
         lines.push(format!("# and {} more", servers.len() - SHOWN));
     }
     lines.join("\n")
+}
+
+/// `text`, or a sign in its place where it looks like a secret.
+fn public(text: &str) -> &str {
+    if looks_secret(None, text) {
+        "<secret>"
+    } else {
+        text
+    }
 }
