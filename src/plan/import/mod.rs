@@ -18,9 +18,11 @@ use indexmap::IndexMap;
 use crate::codex::server::{self, ServerError};
 use crate::document::{Data, Document, LineColumn, LineIndex, Node, Span, Value};
 
+mod args;
 mod json;
 mod reference;
 mod translate;
+mod variables;
 
 /// More servers than anyone runs; a file with more is not what it seems to be.
 pub const MAX_SERVERS: usize = 1_000;
@@ -463,8 +465,8 @@ fn translate_all(found: &Found<'_>) -> Result<Imported, Fault> {
         servers: Vec::with_capacity(members.len()),
         notes: others_note(&found.others).into_iter().collect(),
     };
-    let mut variables = translate::Variables::default();
-    members.values().for_each(|node| variables.collect(node));
+    let mut taken = variables::Variables::default();
+    members.values().for_each(|node| taken.collect(node));
     for (name, node) in members {
         let wrong = |reason| Fault {
             key: vec![name.clone()],
@@ -482,12 +484,11 @@ fn translate_all(found: &Found<'_>) -> Result<Imported, Fault> {
             dialect: found.dialect,
             inputs: &found.inputs,
         };
-        let (values, notes) =
-            translate::server(&context, &mut variables).map_err(|mut fault| {
-                fault.server = Some(name.clone());
-                fault.span = fault.span.or(Some(node.key));
-                fault
-            })?;
+        let (values, notes) = translate::server(&context, &mut taken).map_err(|mut fault| {
+            fault.server = Some(name.clone());
+            fault.span = fault.span.or(Some(node.key));
+            fault
+        })?;
         imported.servers.push(WantedServer {
             name: name.clone(),
             values,

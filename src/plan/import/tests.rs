@@ -585,3 +585,58 @@ proptest! {
         prop_assert!(!seen.contains(secret), "{seen}");
     }
 }
+
+/// The shapes that servers' own documentation offers most often.
+#[test]
+fn what_documentation_offers_is_taken_or_says_why_not() {
+    let container = r#"{"mcpServers": {"github": {
+        "command": "docker",
+        "args": ["run", "-i", "--rm", "-e", "GITHUB_PERSONAL_ACCESS_TOKEN", "ghcr.io/github/github-mcp-server"],
+        "env": {"GITHUB_PERSONAL_ACCESS_TOKEN": "<YOUR_TOKEN>"}}}}"#;
+    assert_eq!(
+        shown(&json(container).expect("it is fine")),
+        r#"github: command = "docker", args = ["run", "-i", "--rm", "-e", "GITHUB_PERSONAL_ACCESS_TOKEN", "ghcr.io/github/github-mcp-server"], env_vars = ["GITHUB_PERSONAL_ACCESS_TOKEN"]"#
+    );
+    let editor = r#"{
+        "servers": {"github": {"type": "http", "url": "https://api.example.com/mcp/",
+            "headers": {"Authorization": "Bearer ${input:github_mcp_pat}"}}},
+        "inputs": [{"type": "promptString", "id": "github_mcp_pat", "description": "A token", "password": true}]}"#;
+    assert_eq!(
+        shown(&json(editor).expect("it is fine")),
+        r#"github: url = "https://api.example.com/mcp/", bearer_token_env_var = "GITHUB_TOKEN""#
+    );
+    for (members, wanted) in [
+        (
+            r#""command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem@2025.1.14", "/srv/files"]"#,
+            r#"x: command = "npx", args = ["-y", "@modelcontextprotocol/server-filesystem@2025.1.14", "/srv/files"]"#,
+        ),
+        (
+            r#""command": "npx", "args": ["-y", "server-postgres", "postgresql://localhost/mydb"]"#,
+            r#"x: command = "npx", args = ["-y", "server-postgres", "postgresql://localhost/mydb"]"#,
+        ),
+        (
+            r#""command": "cmd", "args": ["/c", "npx", "-y", "a"]"#,
+            r#"x: command = "cmd", args = ["/c", "npx", "-y", "a"]"#,
+        ),
+        (
+            r#""command": "uvx", "args": ["mcp-server-git", "--repository", "C:\\work\\repo"], "env": {"LOG_LEVEL": "debug"}"#,
+            r#"x: command = "uvx", args = ["mcp-server-git", "--repository", "C:\\work\\repo"], env = {LOG_LEVEL = "debug"}"#,
+        ),
+        (
+            r#""command": "docker", "args": ["run", "--mount", "type=bind,src=/srv,dst=/srv", "image@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"]"#,
+            r#"x: command = "docker", args = ["run", "--mount", "type=bind,src=/srv,dst=/srv", "image@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"]"#,
+        ),
+        (
+            r#""command": "a", "args": ["--price", "US$5", "--auth", "oauth", "--key", "/etc/ssl/a.pem"]"#,
+            r#"x: command = "a", args = ["--price", "US$5", "--auth", "oauth", "--key", "/etc/ssl/a.pem"]"#,
+        ),
+    ] {
+        let imported = client(members).unwrap_or_else(|error| panic!("{members}: {error}"));
+        assert_eq!(shown(&imported), wanted);
+        assert_eq!(notes(&imported), [""; 0], "{members}");
+    }
+    let key = r#""command": "npx", "args": ["-y", "context-mcp", "--api-key", "YOUR_API_KEY"]"#;
+    assert_eq!(refused(client(key)), Reason::SecretInArgs);
+    let expanded = r#""command": "npx", "args": ["-y", "mcp-remote", "https://h/sse"]"#;
+    assert!(client(expanded).is_ok());
+}

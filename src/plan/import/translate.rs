@@ -7,16 +7,17 @@
 //!
 //! No message quotes a value: it names keys, and elements by their index.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
 use super::reference::{self, Reference};
+use super::variables::{Variables, variable_name};
 use super::{Dialect, Fault, Note, NoteKind, Reason};
 use crate::codex::server;
 use crate::document::{Data, Node, Value};
 use crate::plan::secret::{
-    has_token, is_placeholder, is_secret_name, looks_secret, url_has_secret, without_scheme,
+    has_token, is_placeholder, is_secret_name, looks_secret, url_has_secret,
 };
 
 /// The order in which keys are written; the others follow as they come.
@@ -31,12 +32,6 @@ const ORDER: [&str; 9] = [
     "http_headers",
     "env_http_headers",
 ];
-
-/// What Codex hands to each stdio server unasked (seen on 0.171.0).
-const HANDED_ON: [&str; 7] = ["HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "TMPDIR"];
-
-/// Programs that expand variables in the text after `-c`.
-const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "fish"];
 
 /// Keys of other clients that let tools run unasked. They open the gate, so they never come over.
 const OPENERS: [&str; 7] = [
@@ -65,69 +60,8 @@ pub(super) struct Context<'a> {
     pub(super) inputs: &'a HashMap<&'a str, &'a str>,
 }
 
-/// The variables that the servers of one file take secrets from.
-#[derive(Default)]
-pub(super) struct Variables {
-    /// For each name the server that had it first, and the secret, where the file had one.
-    taken: HashMap<String, (String, Option<String>)>,
-    /// What the file itself calls variables, all servers together: no name is made up twice.
-    named: HashSet<String>,
-}
-
-impl Variables {
-    /// Reads the names of all variables in `env`, `env_vars` and the references of a server.
-    pub(super) fn collect(&mut self, node: &Node) {
-        if let Some(env) = node.child("env").and_then(Node::as_table) {
-            self.named.extend(env.keys().cloned());
-        }
-        self.collect_texts(node, 0);
-    }
-
-    fn collect_texts(&mut self, node: &Node, depth: usize) {
-        // Servers are three levels deep; what lies below is of no server.
-        const DEEPEST: usize = 4;
-        match &node.data {
-            Data::String(text) if reference::is_name(text) => {
-                self.named.insert(text.clone());
-            }
-            Data::String(text) => {
-                self.named
-                    .extend(reference::variables(text).map(str::to_owned));
-            }
-            Data::Array(items) if depth < DEEPEST => {
-                for item in items {
-                    self.collect_texts(item, depth + 1);
-                }
-            }
-            Data::Table(members) if depth < DEEPEST => {
-                for item in members.values() {
-                    self.collect_texts(item, depth + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Codex's keys in order, and what to tell about them.
 type Translated = Result<(IndexMap<String, Value>, Vec<Note>), Fault>;
-
-/// What becomes of a value that may be a reference or a secret.
-enum Verdict<'a> {
-    /// It stays.
-    Literal,
-    /// It is a variable's.
-    Variable(&'a str),
-    /// It must come from a variable, and this says why.
-    Hidden(Hidden<'a>),
-}
-
-#[derive(Clone, Copy)]
-enum Hidden<'a> {
-    Secret(&'a str),
-    Placeholder,
-    Input(&'a str),
-}
 
 /// Translates one server.
 pub(super) fn server(context: &Context<'_>, variables: &mut Variables) -> Translated {
@@ -149,25 +83,25 @@ pub(super) fn server(context: &Context<'_>, variables: &mut Variables) -> Transl
     server.finish()
 }
 
-struct Server<'a, 'v> {
-    context: &'a Context<'a>,
-    variables: &'v mut Variables,
-    values: IndexMap<String, Value>,
+pub(super) struct Server<'a, 'v> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) variables: &'v mut Variables,
+    pub(super) values: IndexMap<String, Value>,
     /// The key of the file that each of Codex's keys came from.
-    origins: HashMap<&'static str, &'a str>,
+    pub(super) origins: HashMap<&'static str, &'a str>,
     /// What `type` says, with its place.
-    kind: Option<(&'static str, &'a Node, &'a str)>,
-    notes: Vec<Note>,
+    pub(super) kind: Option<(&'static str, &'a Node, &'a str)>,
+    pub(super) notes: Vec<Note>,
     /// Keys that mean nothing in Codex: one note for all.
-    dropped: Vec<&'a str>,
+    pub(super) dropped: Vec<&'a str>,
 }
 
 impl<'a> Server<'a, '_> {
-    fn foreign(&self) -> bool {
+    pub(super) fn foreign(&self) -> bool {
         self.context.dialect == Dialect::Other
     }
 
-    fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
+    pub(super) fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
         self.notes.push(Note {
             server: Some(self.context.name.to_owned()),
             kind,
@@ -268,14 +202,14 @@ impl<'a> Server<'a, '_> {
         }
     }
 
-    fn put(&mut self, codex_key: &'static str, key: &'a str, value: Value) {
+    pub(super) fn put(&mut self, codex_key: &'static str, key: &'a str, value: Value) {
         self.origins.insert(codex_key, key);
         self.values.insert(codex_key.to_owned(), value);
     }
 
     /// An empty table or array. Codex refuses even that on the other transport, where other
     /// clients do not mind.
-    fn empty(&mut self, codex_key: &'static str, key: &'a str, node: &'a Node) {
+    pub(super) fn empty(&mut self, codex_key: &'static str, key: &'a str, node: &'a Node) {
         if self.foreign() {
             self.dropped.push(key);
         } else if !self.values.contains_key(codex_key) {
@@ -412,464 +346,6 @@ impl<'a> Server<'a, '_> {
         Ok(())
     }
 
-    fn args(&mut self, key: &'a str, node: &'a Node) -> Result<(), Fault> {
-        let Some(items) = node.as_array() else {
-            self.put("args", key, node.value());
-            return Ok(());
-        };
-        if items.is_empty() {
-            self.empty("args", key, node);
-            return Ok(());
-        }
-        let command = self
-            .context
-            .node
-            .child("command")
-            .and_then(Node::as_str)
-            .unwrap_or_default();
-        let shell = is_shell(command);
-        let remote = items
-            .iter()
-            .filter_map(Node::as_str)
-            .any(|arg| arg == "mcp-remote" || arg.starts_with("mcp-remote@"));
-        let mut values = Vec::with_capacity(items.len());
-        let mut before = "";
-        let mut unset = vec![];
-        for (index, item) in items.iter().enumerate() {
-            let at = index.to_string();
-            let path = [key, at.as_str()];
-            let Some(text) = self.text(item, &path) else {
-                values.push(item.value());
-                continue;
-            };
-            let script = shell && before.starts_with('-') && before.ends_with('c');
-            if arg_has_secret(before, &text) {
-                return Err(fault(item, &path, Reason::SecretInArgs));
-            }
-            if reference::find(&text) != Reference::None {
-                if script || remote {
-                    unset.extend(reference::variables(&text).map(str::to_owned));
-                } else if self.foreign() && !self.server_gets(&text) {
-                    return Err(fault(item, &path, Reason::Expansion));
-                } else {
-                    self.note(
-                        NoteKind::Warning,
-                        format!("`{key}.{at}` stays as it is: Codex expands no variable, the program must"),
-                    );
-                }
-            } else if is_tilde(&text) {
-                self.note(
-                    NoteKind::Warning,
-                    format!(
-                        "`{key}.{at}` stays as it is: Codex does not expand `~`, the program must"
-                    ),
-                );
-            } else if !text.is_empty() && is_placeholder(&text) && !script {
-                self.note(
-                    NoteKind::Warning,
-                    format!("`{key}.{at}` looks like a placeholder: write your value"),
-                );
-            }
-            before = item.as_str().unwrap_or_default();
-            values.push(Value::String(text));
-        }
-        self.put("args", key, Value::Array(values));
-        unset.sort();
-        unset.dedup();
-        for name in unset {
-            self.expanded_by_program(&name);
-        }
-        Ok(())
-    }
-
-    /// Whether every variable that `text` names is one of the server's own: then the reference is
-    /// for the program, since clients expand from their own environment.
-    fn server_gets(&self, text: &str) -> bool {
-        let env = self.context.node.child("env").and_then(Node::as_table);
-        let mut names = reference::variables(text).peekable();
-        names.peek().is_some()
-            && names.all(|name| env.is_some_and(|env| env.contains_key(name)))
-            && text.matches('$').count() == reference::variables(text).count()
-    }
-
-    /// The program expands `name` itself, so it must get it.
-    fn expanded_by_program(&mut self, name: &str) {
-        let node = self.context.node;
-        let listed = |key: &str| match node.child(key).map(|node| &node.data) {
-            Some(Data::Table(members)) => members.contains_key(name),
-            Some(Data::Array(items)) => items.iter().any(|item| {
-                item.as_str() == Some(name)
-                    || item.child("name").and_then(Node::as_str) == Some(name)
-            }),
-            _ => false,
-        };
-        if HANDED_ON.contains(&name) || listed("env") || listed("env_vars") {
-            return;
-        }
-        if self.foreign() {
-            self.hand_on(name);
-            self.note(
-                NoteKind::Variable(name.to_owned()),
-                format!("the program expands `{name}` itself: set the variable `{name}` before you start Codex"),
-            );
-        } else {
-            self.note(
-                NoteKind::Warning,
-                format!("`args` names the variable `{name}`, which the program gets only if `env_vars` names it"),
-            );
-        }
-    }
-
-    fn env(&mut self, key: &'a str, node: &'a Node) -> Result<(), Fault> {
-        let Some(members) = node.as_table() else {
-            self.put("env", key, node.value());
-            return Ok(());
-        };
-        let mut env = IndexMap::new();
-        for (name, item) in members {
-            let path = [key, name.as_str()];
-            if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(fault(item, &path, Reason::NotVariable));
-            }
-            let Some(text) = self.text(item, &path) else {
-                env.insert(name.clone(), item.value());
-                continue;
-            };
-            match self.verdict(name, &text, item, &path)? {
-                Verdict::Literal => {
-                    env.insert(name.clone(), Value::String(text));
-                }
-                Verdict::Variable(variable) if variable == name => {
-                    self.hand_on(name);
-                    self.claim(name, None, item, &path)?;
-                    self.note(
-                        NoteKind::Variable(name.clone()),
-                        format!("`{name}` comes from the variable of that name: set it before you start Codex"),
-                    );
-                }
-                Verdict::Variable(variable) => {
-                    return Err(fault(item, &path, Reason::Renamed(variable.to_owned())));
-                }
-                Verdict::Hidden(why) => {
-                    self.hand_on(name);
-                    self.claim(name, why.value(), item, &path)?;
-                    let text = self.hidden(name, why, name, "");
-                    self.note(NoteKind::Variable(name.clone()), text);
-                }
-            }
-        }
-        if !env.is_empty() {
-            self.put("env", key, Value::Table(env));
-        } else if members.is_empty() {
-            self.empty("env", key, node);
-        }
-        self.origins.insert("env_vars", key);
-        Ok(())
-    }
-
-    fn env_vars(&mut self, key: &'a str, node: &'a Node) -> Result<(), Fault> {
-        let Some(items) = node.as_array() else {
-            self.put("env_vars", key, node.value());
-            return Ok(());
-        };
-        for (index, item) in items.iter().enumerate() {
-            let at = index.to_string();
-            let name = item.child("name").unwrap_or(item);
-            variable_name(name, &[key, at.as_str()])?;
-            self.add_env_var(item.value());
-        }
-        if items.is_empty() {
-            self.empty("env_vars", key, node);
-        }
-        self.origins.insert("env_vars", key);
-        Ok(())
-    }
-
-    fn hand_on(&mut self, name: &str) {
-        self.add_env_var(Value::String(name.to_owned()));
-    }
-
-    fn add_env_var(&mut self, entry: Value) {
-        let list = self
-            .values
-            .entry("env_vars".to_owned())
-            .or_insert_with(|| Value::Array(vec![]));
-        if let Value::Array(items) = list {
-            let name = |value: &Value| {
-                value
-                    .as_str()
-                    .or_else(|| value.get(&["name"]).and_then(Value::as_str))
-                    .map(str::to_owned)
-            };
-            let known = name(&entry);
-            if known.is_none() || items.iter().all(|item| name(item) != known) {
-                items.push(entry);
-            }
-        }
-    }
-
-    fn headers(&mut self, key: &'a str, node: &'a Node) -> Result<(), Fault> {
-        let Some(members) = node.as_table() else {
-            self.put("http_headers", key, node.value());
-            return Ok(());
-        };
-        let mut headers = match self.values.shift_remove("http_headers") {
-            Some(Value::Table(before)) => before,
-            _ => IndexMap::new(),
-        };
-        for (header, item) in members {
-            let path = [key, header.as_str()];
-            let Some(text) = self.text(item, &path) else {
-                headers.insert(header.clone(), item.value());
-                continue;
-            };
-            let bearer = without_scheme(text.trim())
-                .filter(|_| header.eq_ignore_ascii_case("authorization"))
-                .filter(|_| {
-                    text.trim()
-                        .get(..6)
-                        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"))
-                });
-            if let Some(token) = bearer {
-                self.origins.insert("bearer_token_env_var", key);
-                match self.verdict("token", token, item, &path)? {
-                    Verdict::Variable(variable) => {
-                        self.bearer(variable, key, item)?;
-                        self.claim(variable, None, item, &path)?;
-                        self.note(
-                            NoteKind::Variable(variable.to_owned()),
-                            format!("the bearer token comes from the variable `{variable}`: set it before you start Codex"),
-                        );
-                    }
-                    // Whatever stands behind `Bearer` is the secret.
-                    Verdict::Literal => self.bearer_value(token, key, item)?,
-                    Verdict::Hidden(why) => self.bearer_hidden(why, key, item)?,
-                }
-                continue;
-            }
-            match self.verdict(header, &text, item, &path)? {
-                Verdict::Literal => {
-                    headers.insert(header.clone(), Value::String(text));
-                }
-                Verdict::Variable(variable) => {
-                    self.put_header_variable(header, variable);
-                    self.claim(variable, None, item, &path)?;
-                    self.note(
-                        NoteKind::Variable(variable.to_owned()),
-                        format!("the header `{header}` comes from the variable `{variable}`: set it before you start Codex"),
-                    );
-                }
-                Verdict::Hidden(why) => {
-                    let variable = self.derive(header, why.value());
-                    self.put_header_variable(header, &variable);
-                    let whole = if without_scheme(&text).is_some() {
-                        " to the header's whole value, with its first word"
-                    } else {
-                        ""
-                    };
-                    let text = self.hidden(header, why, &variable, whole);
-                    self.note(NoteKind::Variable(variable), text);
-                }
-            }
-        }
-        if headers.is_empty() {
-            self.origins.insert("http_headers", key);
-        } else {
-            self.put("http_headers", key, Value::Table(headers));
-        }
-        self.origins.entry("env_http_headers").or_insert(key);
-        Ok(())
-    }
-
-    fn env_headers(&mut self, key: &'a str, node: &'a Node) -> Result<(), Fault> {
-        self.origins.insert("env_http_headers", key);
-        let members = node.as_table();
-        let texts = |members: &IndexMap<String, Node>| {
-            members.values().all(|value| value.as_str().is_some())
-        };
-        let Some(members) = members.filter(|members| texts(members)) else {
-            self.put("env_http_headers", key, node.value());
-            return Ok(());
-        };
-        for (header, value) in members {
-            variable_name(value, &[key, header])?;
-            if let Some(name) = value.as_str() {
-                self.put_header_variable(header, name);
-            }
-        }
-        Ok(())
-    }
-
-    fn put_header_variable(&mut self, header: &str, variable: &str) {
-        let table = self
-            .values
-            .entry("env_http_headers".to_owned())
-            .or_insert_with(|| Value::Table(IndexMap::new()));
-        if let Value::Table(members) = table {
-            members.insert(header.to_owned(), Value::String(variable.to_owned()));
-        }
-    }
-
-    fn bearer(&mut self, variable: &str, key: &'a str, node: &'a Node) -> Result<(), Fault> {
-        let before = self
-            .values
-            .get("bearer_token_env_var")
-            .and_then(Value::as_str);
-        if before.is_some_and(|before| before != variable) {
-            let reason = Reason::Contradicts("bearer_token_env_var");
-            return Err(fault(node, &[key], reason));
-        }
-        self.put("bearer_token_env_var", key, variable.into());
-        Ok(())
-    }
-
-    fn bearer_value(&mut self, token: &str, key: &'a str, node: &'a Node) -> Result<(), Fault> {
-        match reference::find(token) {
-            Reference::Variable(variable) => self.bearer(variable, key, node),
-            Reference::Input(id) => self.bearer_hidden(Hidden::Input(id), key, node),
-            _ if is_placeholder(token) => self.bearer_hidden(Hidden::Placeholder, key, node),
-            _ => self.bearer_hidden(Hidden::Secret(token), key, node),
-        }
-    }
-
-    fn bearer_hidden(
-        &mut self,
-        why: Hidden<'_>,
-        key: &'a str,
-        node: &'a Node,
-    ) -> Result<(), Fault> {
-        let variable = self.derive("token", why.value());
-        self.bearer(&variable, key, node)?;
-        let text = self.hidden("the bearer token", why, &variable, "");
-        self.note(NoteKind::Variable(variable), text);
-        Ok(())
-    }
-
-    /// What becomes of a value of `env` or of a header.
-    fn verdict<'t>(
-        &mut self,
-        name: &str,
-        text: &'t str,
-        node: &Node,
-        path: &[&str],
-    ) -> Result<Verdict<'t>, Fault> {
-        match reference::find(text) {
-            // No message may quote it: a name that looks like a secret is one.
-            Reference::Variable(variable) if looks_secret(None, variable) => {
-                Ok(Verdict::Hidden(Hidden::Secret(text)))
-            }
-            Reference::Variable(variable) => Ok(Verdict::Variable(variable)),
-            Reference::Input(id) => Ok(Verdict::Hidden(Hidden::Input(id))),
-            // A password may hold a `$`; only braces make it surely a reference.
-            Reference::Partial if !text.contains("${") && looks_secret(Some(name), text) => {
-                Ok(Verdict::Hidden(Hidden::Secret(text)))
-            }
-            Reference::Partial if self.foreign() => Err(fault(node, path, Reason::Expansion)),
-            found => {
-                if looks_secret(Some(name), text) {
-                    return Ok(Verdict::Hidden(Hidden::Secret(text)));
-                }
-                // An empty text or a path is only a placeholder where a secret should be.
-                let gap = is_placeholder(text) && (is_secret_name(name) || !text.trim().is_empty());
-                if gap {
-                    return Ok(Verdict::Hidden(Hidden::Placeholder));
-                }
-                if found == Reference::Partial {
-                    self.note(
-                        NoteKind::Warning,
-                        format!(
-                            "`{}` stays as it is: Codex expands no variable",
-                            path.join(".")
-                        ),
-                    );
-                }
-                Ok(Verdict::Literal)
-            }
-        }
-    }
-
-    fn hidden(&self, what: &str, why: Hidden<'_>, variable: &str, whole: &str) -> String {
-        let what = if what.contains(' ') {
-            what.to_owned()
-        } else {
-            format!("the value of `{what}`")
-        };
-        let why = match why {
-            Hidden::Secret(_) => "was a secret and is not in the result".to_owned(),
-            Hidden::Placeholder => "was a placeholder".to_owned(),
-            Hidden::Input(id) => match self.context.inputs.get(id) {
-                // A description is a stranger's text, and may be as long as the file.
-                Some(says)
-                    if !says.is_empty() && says.len() <= 120 && !looks_secret(None, says) =>
-                {
-                    format!("was a question of the editor ({says})")
-                }
-                _ => "was a question of the editor".to_owned(),
-            },
-        };
-        format!("{what} {why}; set the variable `{variable}`{whole} before you start Codex")
-    }
-
-    /// Notes that this server takes `variable`; two servers with two secrets cannot share one.
-    fn claim(
-        &mut self,
-        variable: &str,
-        secret: Option<&str>,
-        node: &Node,
-        path: &[&str],
-    ) -> Result<(), Fault> {
-        let Some((other, before)) = self.variables.taken.get_mut(variable) else {
-            let entry = (self.context.name.to_owned(), secret.map(str::to_owned));
-            self.variables.taken.insert(variable.to_owned(), entry);
-            return Ok(());
-        };
-        match (before.as_deref(), secret) {
-            (Some(before), Some(secret)) if before != secret => {
-                let reason = Reason::Shared {
-                    variable: variable.to_owned(),
-                    other: other.clone(),
-                };
-                Err(fault(node, path, reason))
-            }
-            (None, Some(secret)) => {
-                *before = Some(secret.to_owned());
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// A variable's name out of the server's and `what`, not taken yet.
-    fn derive(&mut self, what: &str, secret: Option<&str>) -> String {
-        let mut base = String::new();
-        for letter in format!("{}_{what}", self.context.name).chars() {
-            let letter = if letter.is_ascii_alphanumeric() {
-                letter.to_ascii_uppercase()
-            } else {
-                '_'
-            };
-            if letter != '_' || !base.ends_with('_') {
-                base.push(letter);
-            }
-        }
-        let base = base.trim_matches('_');
-        let base = if base.starts_with(|first: char| first.is_ascii_digit()) {
-            format!("MCP_{base}")
-        } else {
-            base.to_owned()
-        };
-        let mut name = base.clone();
-        let mut number = 2;
-        let variables = &*self.variables;
-        while variables.taken.contains_key(&name) || variables.named.contains(&name) {
-            name = format!("{base}_{number}");
-            number += 1;
-        }
-        let entry = (self.context.name.to_owned(), secret.map(str::to_owned));
-        self.variables.taken.insert(name.clone(), entry);
-        name
-    }
-
     fn oauth(&mut self, key: &'a str, node: &'a Node) -> Result<(), Fault> {
         let Some(members) = node.as_table() else {
             if let Some(secret) = first_secret(node) {
@@ -909,7 +385,7 @@ impl<'a> Server<'a, '_> {
     }
 
     /// The text of a value where text must stand: other clients also take numbers and booleans.
-    fn text(&mut self, node: &Node, path: &[&str]) -> Option<String> {
+    pub(super) fn text(&mut self, node: &Node, path: &[&str]) -> Option<String> {
         let text = match &node.data {
             Data::String(text) => return Some(text.clone()),
             _ if !self.foreign() => return None,
@@ -1028,16 +504,7 @@ impl<'a> Server<'a, '_> {
     }
 }
 
-impl<'a> Hidden<'a> {
-    const fn value(self) -> Option<&'a str> {
-        match self {
-            Self::Secret(value) => Some(value),
-            Self::Placeholder | Self::Input(_) => None,
-        }
-    }
-}
-
-fn fault(node: &Node, key: &[&str], reason: Reason) -> Fault {
+pub(super) fn fault(node: &Node, key: &[&str], reason: Reason) -> Fault {
     Fault {
         span: Some(node.span),
         server: None,
@@ -1046,60 +513,8 @@ fn fault(node: &Node, key: &[&str], reason: Reason) -> Fault {
     }
 }
 
-/// The name of a variable; a secret in its place is a common slip.
-fn variable_name(node: &Node, path: &[&str]) -> Result<(), Fault> {
-    match node.as_str() {
-        Some(name) if !reference::is_name(name) || has_token(name) => {
-            Err(fault(node, path, Reason::NotVariable))
-        }
-        // Of another type: Codex refuses it in its own words.
-        _ => Ok(()),
-    }
-}
-
-fn is_tilde(text: &str) -> bool {
+pub(super) fn is_tilde(text: &str) -> bool {
     text == "~" || text.starts_with("~/")
-}
-
-fn is_shell(command: &str) -> bool {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    SHELLS.contains(&name.strip_suffix(".exe").unwrap_or(name))
-}
-
-/// Whether an argument holds a secret, by itself or by the flag in front of it.
-fn arg_has_secret(before: &str, arg: &str) -> bool {
-    if has_token(arg) || url_has_secret(arg) {
-        return true;
-    }
-    // A secret, or a gap for one; a reference is neither.
-    let is_secret = |name: &str, value: &str| {
-        reference::find(value) == Reference::None
-            && (looks_secret(Some(name), value)
-                || (is_secret_name(name) && !value.trim().is_empty() && is_placeholder(value)))
-    };
-    if before.starts_with("--") && !before.contains('=') && !arg.starts_with('-') {
-        let named = !matches!(before, "--env" | "--header");
-        if named && is_secret(before, arg) {
-            return true;
-        }
-    }
-    // `--token=V`, `-e K=V`, `-H "K: V"`, `--header="K: V"`, and each of them in a script.
-    arg.match_indices(['=', ':']).any(|(at, _)| {
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-        let name = arg[..at]
-            .rsplit(|letter| !plain(letter))
-            .next()
-            .unwrap_or_default();
-        if !is_secret_name(name) || arg[at + 1..].starts_with("//") {
-            return false;
-        }
-        let value = arg[at + 1..].trim_start_matches([' ', '"', '\'']);
-        let end = value.find(['"', '\'', ';', '\n']).unwrap_or(value.len());
-        let value = &value[..end];
-        // In a script the next word is another matter, behind `Bearer` it is the secret.
-        let word = value.split_whitespace().next().unwrap_or_default();
-        is_secret(name, value) && (is_secret(name, word) || without_scheme(value).is_some())
-    })
 }
 
 /// The first text below `node` that is a secret by itself.
