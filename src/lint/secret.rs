@@ -264,7 +264,7 @@ fn is_secret(name: Option<&str>, value: &str) -> bool {
         return false;
     }
     let last = name.and_then(|name| name.rsplit(|c: char| !c.is_ascii_alphanumeric()).next());
-    let last = last.map(|last| last.to_ascii_lowercase());
+    let last = last.map(str::to_ascii_lowercase);
     if last.is_some_and(|last| PUBLIC.contains(&last.trim_end_matches('s'))) {
         return has_token(value);
     }
