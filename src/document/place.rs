@@ -326,7 +326,11 @@ fn new_section(document: &Document, path: &KeyPath, value: &Value) -> Option<Vec
                 .header
                 .map_or("", |header| indent_at(document, header.span.start)),
         ),
-        None => (text.len(), ""),
+        // Blank lines at the end stay at the end.
+        None => match text.trim_end().len() {
+            end if end <= text_start(text) => (text_start(text), ""),
+            end => (line_end(text, end), ""),
+        },
     };
     let body = style::section(&style, path, value, indent);
     let open = at == text.len() && at > text_start(text) && !text.ends_with('\n');
@@ -341,7 +345,8 @@ fn new_section(document: &Document, path: &KeyPath, value: &Value) -> Option<Vec
     if !open {
         new.push_str(style.newline);
         let follows = text[at..line_end(text, at)].trim();
-        if style.blank_above_header && !follows.is_empty() {
+        let only_blank_lines = at == text_start(text) && at < text.len();
+        if (style.blank_above_header && !follows.is_empty()) || only_blank_lines {
             new.push_str(style.newline);
         }
     }
@@ -722,6 +727,10 @@ mod tests {
             with_demo("[projects.\"/srv\"]\ntrust_level = \"trusted\""),
             "[projects.\"/srv\"]\ntrust_level = \"trusted\"\n\n[mcp_servers.demo]\ncommand = \"demo-server\"\nargs = [\"--stdio\"]"
         );
+        for text in ["\n\n", "\u{feff}\r\n", "a = 1\n\n\n", "[a]\n\n"] {
+            let after = with_demo(text);
+            assert!(after.contains("[mcp_servers.demo]"), "{after:?}");
+        }
         assert_eq!(
             with_demo("# only a comment\n"),
             "# only a comment\n\n[mcp_servers.demo]\ncommand = \"demo-server\"\nargs = [\"--stdio\"]\n"
@@ -838,6 +847,19 @@ mod tests {
         assert!(matches!(result, Err(NoPlace::InArray { .. })), "{result:?}");
         let result = insert(&document("a = 1"), &path("a"), &Value::from(1));
         assert!(matches!(result, Err(NoPlace::Presence { there: true, .. })));
+    }
+
+    #[test]
+    fn what_would_mean_something_else_is_refused() {
+        // Taking an element out would give its number to the next one: the comparison by value
+        // is what sees that.
+        let text = "[[t]]\na = 1\n[[t]]\na = 2\n";
+        let result = remove(&document(text), &path("t.0"));
+        assert!(matches!(result, Err(NoPlace::Unsure { .. })), "{result:?}");
+        let result = remove(&document("a = { b.x = 1, c = 2, b.y = 3 }"), &path("a.b"));
+        assert!(matches!(result, Err(NoPlace::Unsure { .. })), "{result:?}");
+        let result = replace(&document("[a]\nb = 1\n"), &path("a"), &Value::from(1));
+        assert!(matches!(result, Err(NoPlace::Unsure { .. })), "{result:?}");
     }
 
     #[test]

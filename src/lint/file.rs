@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::document::{Document, KeyPath, LineIndex, Node, Span, SyntaxError};
+use super::secret::{self, Secret};
+use crate::document::{Data, Document, KeyPath, LineIndex, Node, Span, SyntaxError};
 use crate::text::{redact, visible};
 
 /// Which of Codex's files it is.
@@ -119,8 +120,8 @@ pub struct Source {
     pub subject: Subject,
     /// What came of it.
     pub content: Content,
-    /// Ranges that are never shown, in order.
-    pub secrets: Vec<Span>,
+    /// Secrets in it, in the order of the text: never shown.
+    pub secrets: Vec<Secret>,
     // Empty for TOML that parses: its document has the text.
     text: String,
     lines: LineIndex,
@@ -160,13 +161,15 @@ impl Source {
 
     fn new(subject: Subject, content: Content, text: String) -> Self {
         let lines = LineIndex::new(&text);
-        Self {
+        let mut source = Self {
             subject,
             content,
             secrets: Vec::new(),
             text,
             lines,
-        }
+        };
+        source.secrets = secret::find(&source);
+        source
     }
 
     /// The text, with replacement characters for what is no text.
@@ -272,13 +275,34 @@ impl<'a> ConfigFile<'a> {
     }
 }
 
+/// The text of a string, or of a date, which Codex takes as one (scenario
+/// shape-datetime-as-string).
+pub fn text(node: &Node) -> Option<&str> {
+    match &node.data {
+        Data::String(text) | Data::Datetime(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// A word that Codex chooses by: a string, or a table of that one key with nothing in it.
+pub fn word(node: &Node) -> Option<&str> {
+    match &node.data {
+        Data::String(word) => Some(word),
+        Data::Table(members) if members.len() == 1 => {
+            let (word, inner) = members.first()?;
+            inner.as_table()?.is_empty().then_some(word)
+        }
+        _ => None,
+    }
+}
+
 /// Characters of a value that a message quotes; more hides the rest of the message.
 const QUOTED: usize = 60;
 
 fn quote(source: &Source, span: Span) -> Cow<'_, str> {
     let text = source.text().get(span.range()).unwrap_or_default();
-    let hidden = |secret: &&Span| secret.start < span.end && span.start < secret.end;
-    if source.secrets.iter().any(|secret| hidden(&secret)) {
+    let hidden = |secret: &Secret| secret.span.start < span.end && span.start < secret.span.end;
+    if source.secrets.iter().any(hidden) {
         return redact::secret(text).into();
     }
     match text.char_indices().nth(QUOTED) {

@@ -12,9 +12,13 @@
 pub mod discover;
 pub mod file;
 pub mod finding;
+pub mod launch;
 pub mod registry;
 mod rules;
 pub mod run;
+pub mod secret;
+pub mod server;
+pub mod words;
 
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade};

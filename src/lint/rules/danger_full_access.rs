@@ -2,7 +2,8 @@
 //! Source: scenarios sandbox-danger-full-access, sandbox-escaped, perm-default-danger,
 //! perm-custom-open, profile-file-p; Codex 0.134 to 0.171.
 
-use crate::document::Node;
+use crate::document::{Edit, Node};
+use crate::lint::file::word;
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Kind, Rule, Severity, case};
 
 const OPEN_MODE: &str = "danger-full-access";
@@ -35,6 +36,8 @@ pub const RULE: Rule = Rule {
             .fixed("profiles.x.sandbox_mode = \"workspace-write\"\n"),
         case("profiles = { x = { sandbox_mode = ‹\"danger-full-access\"› } }\n")
             .fixed("profiles = { x = { sandbox_mode = \"workspace-write\" } }\n"),
+        case("sandbox_mode = ‹{ danger-full-access = {} }›\n")
+            .fixed("sandbox_mode = \"workspace-write\"\n"),
         case("sandbox_mode = ‹\"danger-full-access\"›\n").of(Kind::Managed),
         case("sandbox_mode = ‹\"danger-full-access\"›\n").of(Kind::Profile),
         case("default_permissions = ‹\":danger-full-access\"›\n")
@@ -72,12 +75,15 @@ pub const RULE: Rule = Rule {
 
 fn check(file: &ConfigFile, found: &mut Findings) {
     for value in file.values("sandbox_mode") {
-        if value.as_str() == Some(OPEN_MODE) {
+        if word(value) == Some(OPEN_MODE) {
             found
                 .add(&RULE, value)
                 .label("no sandbox for any command")
                 .help("use `sandbox_mode = \"workspace-write\"`")
-                .fix(Grade::Unsafe, vec![(value.span, quoted("workspace-write"))]);
+                .fix(
+                    Grade::Unsafe,
+                    [Edit::replace(value.span, quoted("workspace-write"))],
+                );
         }
     }
     let Some(chosen) = file.root().child("default_permissions") else {
@@ -89,7 +95,10 @@ fn check(file: &ConfigFile, found: &mut Findings) {
                 .add(&RULE, chosen)
                 .label("no sandbox for any command")
                 .help("use `default_permissions = \":workspace\"`")
-                .fix(Grade::Unsafe, vec![(chosen.span, quoted(":workspace"))]);
+                .fix(
+                    Grade::Unsafe,
+                    [Edit::replace(chosen.span, quoted(":workspace"))],
+                );
         }
         Some(name) => {
             if let Some(root) = open_profile(file, name) {

@@ -3,7 +3,7 @@
 //! hooks-json-bom, rules-bom, req-latin1, req-bom; Codex 0.134 to 0.171.
 
 use super::syntax::consequence;
-use crate::document::Span;
+use crate::document::{Edit, Span};
 use crate::lint::file::Content;
 use crate::lint::finding::Mark;
 use crate::lint::{Check, Confidence, Findings, Grade, Kind, Rule, Severity, Source, bytes, case};
@@ -54,7 +54,7 @@ fn check(source: &Source, found: &mut Findings) {
             .says("this file starts with a byte order mark")
             .note(consequence(source))
             .help("save it as UTF-8 without the mark")
-            .fix(Grade::Safe, vec![(mark, String::new())]);
+            .fix(Grade::Safe, [Edit::remove(mark)]);
     }
 }
 
