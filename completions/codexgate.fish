@@ -32,7 +32,71 @@ complete -c codexgate -n "__fish_codexgate_needs_command" -s q -l quiet -d 'Say 
 complete -c codexgate -n "__fish_codexgate_needs_command" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_needs_command" -s V -l version -d 'Print version'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "install" -d 'Put the gate, or MCP servers, into Codex\'s files'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "uninstall" -d 'Take out what `install` put in'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "lint" -d 'Find what opens the gate, or does not do what its author thinks'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l scope -d 'Whose files to change; may be given several times [default: project]' -r -f -a "project\t'The project\'s `.codex`'
+user\t'Codex\'s home'
+system\t'The system\'s folder, `/etc/codex`'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l from -d 'Merge the servers of FILE: TOML with `[mcp_servers.*]`, or the JSON of other clients' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l server -d 'Merge a server of this name; give `--url`, or a command after `--`' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l url -d 'The server\'s address (streamable HTTP)' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l env-var -d 'Hand this variable of Codex\'s environment to the server' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l bearer-token-env-var -d 'Take the server\'s bearer token from this variable' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l format -d 'How the result is written' -r -f -a "text\t'For people'
+json\t'For programs'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l on-collision -d 'What to do where a key is there with another value' -r -f -a "refuse\t'Write nothing at all'
+skip\t'Leave those keys as they are, and say so'
+replace\t'Put the wanted value in their place'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l gate -d 'Install the gate as well as the servers'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l no-approver -d 'Leave out the approver, and with it what lets servers ask'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l no-pin -d 'Leave out the pin'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l trust -d 'Say in Codex\'s home that the project is trusted, so that its files are in force'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l dry-run -d 'Show what would change, write nothing, exit 0'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l check -d 'Exit 1 if something would change, write nothing (to find drift in CI)'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l yes -d 'Write without asking; needed where there is no terminal'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l scope -d 'Whose files to change; may be given several times [default: project]' -r -f -a "project\t'The project\'s `.codex`'
+user\t'Codex\'s home'
+system\t'The system\'s folder, `/etc/codex`'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l server -d 'Take out this server alone; may be given several times' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l format -d 'How the result is written' -r -f -a "text\t'For people'
+json\t'For programs'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l on-collision -d 'What to do where a key is there with another value' -r -f -a "refuse\t'Write nothing at all'
+skip\t'Leave those keys as they are, and say so'
+replace\t'Put the wanted value in their place'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l dry-run -d 'Show what would change, write nothing, exit 0'
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l check -d 'Exit 1 if something would change, write nothing (to find drift in CI)'
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l yes -d 'Write without asking; needed where there is no terminal'
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l format -d 'How findings are written' -r -f -a "text\t'For a person: each with its line and the way out'
+json\t'For a program'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -s C -d 'Work as if started in DIR' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'

@@ -1,4 +1,4 @@
-//! codexgate puts a human gate into OpenAI Codex, proves that it is there, and keeps it there.
+//! codexgate puts a human gate into `OpenAI` Codex, proves that it is there, and keeps it there.
 //!
 //! The modules stand in the order of their layers: one may use what stands above it, never what
 //! stands below. `tests/layers.rs` holds that.
@@ -10,6 +10,10 @@ pub mod text;
 pub mod document;
 
 pub mod codex;
+
+pub mod plan;
+
+pub mod lint;
 
 pub mod report;
 

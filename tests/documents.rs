@@ -1,10 +1,83 @@
-//! Keeps the documents true: README's commands run as they stand there, what they name exists.
+//! Keeps the documents true: README's first command runs as it stands there, what they name exists.
 //!
 //! It reads the Markdown files of the repository. It does not know whether a sentence is right,
 //! only whether a link, a command, a recipe or a test that it names is there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+#[test]
+fn the_first_command_of_the_readme_shows_a_diff_and_writes_nothing() {
+    let commands = readme_commands();
+    let line = commands.first().expect("README has commands");
+    let arguments = line
+        .strip_prefix("cargo run --quiet -- ")
+        .expect("it builds from a fresh clone");
+    assert!(
+        !arguments.contains(['\'', '"', '\\', '$', '|', '>']),
+        "plain words: {line}"
+    );
+
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let before = content(&root().join("examples"));
+    let output = Command::new(env!("CARGO_BIN_EXE_codexgate"))
+        .args(arguments.split_whitespace())
+        .current_dir(root())
+        .env_clear()
+        .env("HOME", home.path())
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
+
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{shown}\n{said}");
+    assert!(shown.contains("\n+++ "), "a diff:\n{shown}\n{said}");
+    assert!(shown.contains("\n@@ "), "a diff:\n{shown}\n{said}");
+    assert!(
+        shown
+            .lines()
+            .any(|l| l.starts_with('+') && !l.starts_with("+++"))
+    );
+    assert!(
+        !shown
+            .lines()
+            .any(|l| l.starts_with('-') && !l.starts_with("---"))
+    );
+    assert_eq!(content(&root().join("examples")), before);
+    assert_eq!(content(home.path()), []);
+}
+
+#[test]
+fn commands_that_documents_name_exist() {
+    let known: Vec<String> = codexgate::cli::definition()
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    for document in [
+        "README.md",
+        "CHANGELOG.md",
+        "examples/sample-project/README.md",
+    ] {
+        for part in read(document).split('`').skip(1) {
+            for line in part.lines() {
+                let words = line
+                    .strip_prefix("codexgate ")
+                    .or_else(|| line.strip_prefix("cargo run --quiet -- "));
+                let Some(name) = words.and_then(|words| words.split_whitespace().next()) else {
+                    continue;
+                };
+                assert!(
+                    name.starts_with('-') || known.iter().any(|k| k == name),
+                    "{document}: `{line}`"
+                );
+            }
+        }
+    }
+}
 
 #[test]
 fn ci_runs_the_test_command_of_the_readme() {
@@ -117,6 +190,27 @@ fn documents() -> Vec<PathBuf> {
         .filter(|path| path.extension().is_some_and(|e| e == "md"))
         .chain(files(&root().join("docs"), "md"))
         .collect()
+}
+
+/// Each file and folder below `folder`, with its bytes and when it was changed.
+fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder can be listed") {
+            let path = entry.expect("a folder can be listed").path();
+            let changed = path.metadata().and_then(|m| m.modified());
+            let bytes = if path.is_dir() {
+                folders.push(path.clone());
+                Vec::new()
+            } else {
+                fs::read(&path).expect("a file can be read")
+            };
+            found.push((path, bytes, changed.expect("has a time")));
+        }
+    }
+    found.sort();
+    found
 }
 
 /// All files below `folder` whose name ends in `extension`.

@@ -12,10 +12,15 @@
 
 use std::error::Error;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::codex::site;
-use crate::report::{Diagnostic, ui};
+use crate::document::LineIndex;
+use crate::files;
+use crate::lint::discover;
+use crate::plan::{self, import};
+use crate::report::{Diagnostic, Excerpt, ui};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +86,15 @@ impl Failure {
         .hint("name one with `-C DIR`")
     }
 
+    /// A folder that is needed and cannot be made.
+    pub fn cannot_make(folder: &Path, source: &io::Error) -> Self {
+        Self::new(
+            Exit::Unable,
+            Diagnostic::error(format!("cannot make the folder `{}`", folder.display()))
+                .note(source.to_string()),
+        )
+    }
+
     /// The exit code.
     pub const fn exit(&self) -> Exit {
         self.exit
@@ -95,6 +109,110 @@ impl Failure {
 impl From<site::Error> for Failure {
     fn from(error: site::Error) -> Self {
         Self::of(Exit::Unable, &error)
+    }
+}
+
+impl From<files::Error> for Failure {
+    fn from(error: files::Error) -> Self {
+        use files::Error as E;
+        let (exit, hint) = match &error {
+            E::Changed { .. } => (Exit::Refused, Some("run it again: the plan is made anew")),
+            E::HardLinked { .. } => (
+                Exit::Refused,
+                Some("make the other name a symbolic link, or edit the file by hand"),
+            ),
+            E::CannotKeep { .. } | E::SameFile { .. } => (Exit::Refused, None),
+            E::RolledBack { .. } | E::Stuck { .. } => (Exit::Partial, None),
+            E::Busy { .. } => (
+                Exit::Unable,
+                Some("wait until it has ended, then run it again"),
+            ),
+            _ => (Exit::Unable, None),
+        };
+        let failure = Self::of(exit, &error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<import::Error> for Failure {
+    fn from(error: import::Error) -> Self {
+        // The line may hold a secret: its place is named, never shown.
+        let place = match error.place {
+            Some((_, at)) => format!("{}:{}:{}", error.file, at.line, at.column),
+            None => error.file.clone(),
+        };
+        let exit = match *error.reason {
+            import::Reason::BadName => Exit::Unable,
+            _ => Exit::Refused,
+        };
+        let failure = Self::new(
+            exit,
+            Diagnostic::error(error.to_string()).at(Excerpt::file(place)),
+        );
+        match error.reason.way_out() {
+            Some(way_out) => failure.hint(way_out),
+            None => failure,
+        }
+    }
+}
+
+impl From<plan::Error> for Failure {
+    fn from(error: plan::Error) -> Self {
+        use plan::Error as E;
+        match error {
+            E::Read(error) => error.into(),
+            E::Syntax {
+                source_text,
+                message,
+            } => {
+                let source = *source_text;
+                let lines = LineIndex::new(&source.text);
+                let path = source.path.display().to_string();
+                let place = Excerpt::text(path, &source.text, &lines, source.span);
+                let nuls = source.text.bytes().filter(|byte| *byte == 0).count();
+                let failure = Self::new(
+                    Exit::Refused,
+                    Diagnostic::error("the file does not parse, so nothing can be added to it")
+                        .at(place.label(message))
+                        .note("the file is as it was found"),
+                );
+                if nuls > 0 {
+                    failure.hint(format!(
+                        "{nuls} of its {} bytes are NUL, as after a power cut: restore a copy",
+                        source.text.len()
+                    ))
+                } else {
+                    failure.hint("mend it first; `codexgate lint` says more about it")
+                }
+            }
+            E::NotUtf8 { .. } => Self::of(Exit::Refused, &error)
+                .hint("save it as UTF-8; Codex does not start with it either"),
+            E::LinkLeavesProject { .. } => Self::of(Exit::Refused, &error)
+                .hint("put a plain file there, or change the link's target by hand"),
+            E::ProjectIsHome { .. } => {
+                Self::of(Exit::Refused, &error).hint("use `--scope user` for it")
+            }
+            E::NoHome => Self::of(Exit::Unable, &error).hint("set one, or give `--codex-home DIR`"),
+            E::BadServer { .. } | E::Twice { .. } => Self::of(Exit::Unable, &error),
+            E::Record { .. } => Self::of(Exit::Refused, &error)
+                .hint("move the record away: `uninstall` then works by value"),
+        }
+    }
+}
+
+impl From<discover::Error> for Failure {
+    fn from(error: discover::Error) -> Self {
+        let failure = Self::of(Exit::Unable, &error);
+        match error {
+            discover::Error::Missing { .. } => failure,
+            discover::Error::UnknownFile { .. } => failure.hint(
+                "give it one of the names that Codex reads: config.toml, NAME.config.toml, \
+                 managed_config.toml, requirements.toml, hooks.json, NAME.rules",
+            ),
+        }
     }
 }
 

@@ -20,6 +20,11 @@ use crate::report::ui::{Color, Loudness};
 
 mod completions;
 pub mod failure;
+mod install;
+mod lint;
+mod state;
+mod uninstall;
+mod write;
 
 pub use failure::{Exit, Failure};
 
@@ -29,6 +34,7 @@ pub use failure::{Exit, Failure};
 #[command(propagate_version = false, disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
+  codexgate install                    put the gate into this project
   codexgate lint                       find what opens the gate in this project
   codexgate completions zsh            print completions for a shell
 
@@ -78,12 +84,18 @@ pub struct Places {
 /// The commands, in the order of the help.
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Install(Box<install::Args>),
+    Uninstall(uninstall::Args),
+    Lint(lint::Args),
     Completions(completions::Args),
 }
 
 impl Command {
     fn run(self, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
         match self {
+            Self::Install(args) => install::run(&args, globals, ui),
+            Self::Uninstall(args) => uninstall::run(&args, globals, ui),
+            Self::Lint(args) => lint::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 /// The name of the folder that holds a project's Codex files.
 pub const DOT_CODEX: &str = ".codex";
 
@@ -75,7 +77,8 @@ impl Site {
         let cwd = canonical_folder(&environment.directory)?;
         let git_root = cwd
             .ancestors()
-            .find(|folder| is_git_root(folder))
+            // One that cannot be looked at counts: the nearer root is the safer one.
+            .find(|folder| files::is_git_root(folder).unwrap_or(true))
             .map(Path::to_path_buf);
         let codex_home = codex_home(environment)?;
         let project = git_root
@@ -116,13 +119,6 @@ impl Site {
                 || matches!((home.canonicalize(), here.canonicalize()), (Ok(a), Ok(b)) if a == b)
         })
     }
-}
-
-/// Whether `folder` holds a git repository or is a linked work tree. A `.git` folder without a
-/// `HEAD` is none (scenario `trust-git-not-a-repository`).
-pub fn is_git_root(folder: &Path) -> bool {
-    let dot_git = folder.join(".git");
-    dot_git.is_file() || dot_git.join("HEAD").exists()
 }
 
 fn canonical_folder(path: &Path) -> Result<PathBuf, Error> {

@@ -1,15 +1,23 @@
 //! A TOML text with spans, and byte-exact edits of it.
 //!
 //! A user's file is never printed from a tree: what stays, stays because nobody touches its
-//! bytes. [`Document`] reads; edits are byte splices into the original text, and the result is
-//! parsed again and compared by value before anyone writes it.
+//! bytes. [`Document`] reads; [`place`] finds where new text goes and makes edits, which are byte
+//! splices into the original text; the result is parsed again and compared by value before
+//! anyone writes it.
 
+pub mod compare;
+pub mod edit;
+mod layout;
 pub mod parse;
 pub mod path;
+pub mod place;
 pub mod span;
+pub mod style;
 pub mod value;
 
+pub use edit::Edit;
 pub use parse::{Data, Document, Form, Node, Statement, StatementKind, SyntaxError};
 pub use path::KeyPath;
+pub use place::{Change, NoPlace};
 pub use span::{LineColumn, LineIndex, Span};
 pub use value::Value;

@@ -585,6 +585,15 @@ mod tests {
         fs::remove_file(&b).expect("removed");
         fs::write(&a, "odd").expect("written");
         assert!(matches!(run(&writes, &dir), Err(Error::Changed { path }) if path == a));
+        // Not even a clock that was set back hides another text.
+        let Found::File(file) = &writes[0].before else {
+            panic!("it was there")
+        };
+        let nanos = u64::try_from(file.meta.mtime).expect("after 1970");
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(nanos);
+        let opened = fs::File::options().write(true).open(&a).expect("there");
+        opened.set_modified(time).expect("its owner may");
+        assert!(matches!(run(&writes, &dir), Err(Error::Changed { path }) if path == a));
         fs::remove_file(&a).expect("removed");
         assert!(matches!(run(&writes, &dir), Err(Error::Changed { path }) if path == a));
         assert_eq!(names(&dir), [""; 0]);

@@ -121,3 +121,36 @@ impl Folders {
         self.0.retain(|folder| folder.path != path);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_folder_is_never_reached_through_a_link() {
+        let keep = tempfile::tempdir().expect("a folder");
+        let dir = keep.path().canonicalize().expect("it is there");
+        fs::create_dir_all(dir.join("a/b")).expect("folders");
+        std::os::unix::fs::symlink("a", dir.join("link")).expect("link");
+        let mut folders = Folders::default();
+        assert!(folders.lock(&dir.join("a/b")).expect("free"));
+        for path in ["link", "link/b", "a/none", "a/../a"] {
+            let got = folders.lock(&dir.join(path));
+            assert!(!matches!(got, Ok(true)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_lock_ends_with_its_folder() {
+        let keep = tempfile::tempdir().expect("a folder");
+        let dir = keep.path().canonicalize().expect("it is there");
+        let mut one = Folders::default();
+        assert!(one.lock(&dir).expect("free"));
+        assert!(one.lock(&dir).expect("mine already"));
+        let mut other = Folders::default();
+        assert!(matches!(other.lock(&dir), Err(Error::Busy { .. })));
+        drop(one);
+        assert!(other.lock(&dir).expect("free again"));
+    }
+}

@@ -266,3 +266,147 @@ fn sync(folder: &Folder, disk: &mut dyn Disk) -> Result<(), Error> {
     disk.sync_folder(folder)
         .map_err(|error| Error::io(folder.path(), "write in", error))
 }
+
+#[cfg(test)]
+mod tests {
+    //! What an intent may make a run do that reads it: nothing but bring back, clear away, refuse.
+
+    use super::super::RealDisk;
+    use super::*;
+    use serde_json::{Value, json};
+    use std::fs;
+
+    const OLD: &str = ".codexgate-old-0123456789abcdef";
+    const NEW: &str = ".codexgate-new-0123456789abcdef";
+
+    /// A folder in which a run was killed: `a` is new.
+    fn killed() -> (tempfile::TempDir, PathBuf, Value) {
+        let keep = tempfile::tempdir().expect("a folder");
+        let dir = keep.path().canonicalize().expect("it is there");
+        fs::write(dir.join("a"), "new").expect("written");
+        fs::write(dir.join(OLD), "old").expect("written");
+        let intent = json!({
+            "version": 1,
+            "files": [{
+                "path": dir.join("a"), "new": NEW, "old": OLD,
+                "before": digest(b"old"), "after": digest(b"new"),
+            }],
+            "created_folders": [],
+            "removed_folders": [],
+        });
+        (keep, dir, intent)
+    }
+
+    fn run(dir: &Path, intent: &Value) -> Result<Recovered, Error> {
+        fs::write(dir.join(".codexgate-commit.json"), intent.to_string()).expect("written");
+        recover(dir, &|path| path == dir.join("a"), &mut RealDisk)
+    }
+
+    fn text(path: &Path) -> String {
+        fs::read_to_string(path).expect("it is there")
+    }
+
+    #[test]
+    fn a_killed_run_is_undone() {
+        let (_keep, dir, intent) = killed();
+        let recovered = run(&dir, &intent).expect("recovers");
+        assert_eq!(recovered.undone, [dir.join("a")]);
+        assert_eq!(text(&dir.join("a")), "old");
+        assert_eq!(fs::read_dir(&dir).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn an_intent_that_cannot_be_followed_stops_and_touches_nothing() {
+        let (_keep, dir, intent) = killed();
+        let up = dir
+            .join("../")
+            .join(dir.file_name().expect("one"))
+            .join("a");
+        let wrong: [(&str, Value); 14] = [
+            ("/version", json!(2)),
+            ("/more", json!(1)),
+            ("/files/0/path", json!("/etc/passwd")),
+            ("/files/0/path", json!("a")),
+            ("/files/0/path", json!(up)),
+            ("/files/0/path", json!(dir.join("b"))),
+            ("/files/0/old", json!("b")),
+            ("/files/0/old", json!("../.codexgate-old-0123456789abcdef")),
+            ("/files/0/new", json!("a")),
+            ("/files/0/new", Value::Null),
+            ("/files/0/before", json!("00")),
+            ("/files/0/before", intent["files"][0]["after"].clone()),
+            ("/created_folders", json!(["/etc"])),
+            ("/removed_folders", json!([dir.join("x")])),
+        ];
+        for (place, value) in wrong {
+            let mut intent = intent.clone();
+            if let Some(at) = intent.pointer_mut(place) {
+                *at = value.clone();
+            } else {
+                intent[&place[1..]] = value.clone();
+            }
+            let result = run(&dir, &intent);
+            assert!(
+                matches!(result, Err(Error::Intent { .. })),
+                "{place} {value}: {result:?}"
+            );
+            assert_eq!(text(&dir.join("a")), "new");
+            assert_eq!(text(&dir.join(OLD)), "old");
+        }
+        for not_json in [json!([]), json!("x"), Value::Null] {
+            assert!(matches!(run(&dir, &not_json), Err(Error::Intent { .. })));
+        }
+        let long = json!("x".repeat(2_000_000));
+        assert!(matches!(run(&dir, &long), Err(Error::TooLarge { .. })));
+        let mut many = intent.clone();
+        many["files"] = vec![intent["files"][0].clone(); 65].into();
+        assert!(matches!(run(&dir, &many), Err(Error::Intent { .. })));
+    }
+
+    #[test]
+    fn an_old_text_that_was_changed_is_not_taken() {
+        let (_keep, dir, intent) = killed();
+        fs::write(dir.join(OLD), "planted").expect("written");
+        let recovered = run(&dir, &intent).expect("recovers what it can");
+        assert_eq!(recovered.left[0].why, "has an old text that was changed");
+        assert_eq!(text(&dir.join("a")), "new");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_not_followed() {
+        let (_keep, dir, intent) = killed();
+        fs::write(dir.join("precious"), "new").expect("written");
+        fs::remove_file(dir.join("a")).expect("removed");
+        std::os::unix::fs::symlink("precious", dir.join("a")).expect("link");
+        let recovered = run(&dir, &intent).expect("recovers what it can");
+        assert_eq!(recovered.left[0].why, "was changed meanwhile");
+        assert_eq!(text(&dir.join("precious")), "new");
+        assert!(dir.join("a").is_symlink());
+    }
+
+    #[test]
+    fn a_project_that_is_gone_does_not_stop_the_next_run() {
+        let (_keep, dir, mut intent) = killed();
+        let away = dir.join("gone/a");
+        intent["files"][0]["path"] = json!(away);
+        fs::write(dir.join(".codexgate-commit.json"), intent.to_string()).expect("written");
+        let recovered = recover(&dir, &|_| true, &mut RealDisk).expect("recovers what it can");
+        assert_eq!(recovered.left[0].path, away);
+        let again = recover(&dir, &|_| true, &mut RealDisk).expect("nothing left");
+        assert_eq!(again, Recovered::default());
+    }
+
+    #[test]
+    fn an_intent_of_somebody_else_is_not_believed() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root can give a file away");
+            return;
+        }
+        let (_keep, dir, intent) = killed();
+        let path = dir.join(".codexgate-commit.json");
+        fs::write(&path, intent.to_string()).expect("written");
+        std::os::unix::fs::chown(&path, Some(1234), None).expect("root may");
+        let result = recover(&dir, &|_| true, &mut RealDisk);
+        assert!(matches!(result, Err(Error::Intent { .. })));
+    }
+}

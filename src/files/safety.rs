@@ -11,67 +11,32 @@ use std::path::{Component, Path, PathBuf};
 
 /// Why a folder is not safe to believe.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // what a field is stands in its variant's message
 pub enum Unsafe {
     /// Only an absolute path means the same to everyone.
     #[error("`{}` is relative", path.display())]
-    Relative {
-        /// The folder.
-        path: PathBuf,
-    },
+    Relative { path: PathBuf },
     /// It, or something above it, is no folder.
     #[error("`{}` is not a folder", path.display())]
-    NotAFolder {
-        /// What is no folder.
-        path: PathBuf,
-    },
+    NotAFolder { path: PathBuf },
     /// It, or something on the way to it, belongs to somebody else.
     #[error("`{}` belongs to user {uid}, neither to you nor to root", path.display())]
-    Owner {
-        /// What belongs to them.
-        path: PathBuf,
-        /// Who they are.
-        uid: u32,
-    },
+    Owner { path: PathBuf, uid: u32 },
     /// Others may write in a folder above it.
     #[error("others than you can write in `{}` (mode {mode:04o})", path.display())]
-    Writable {
-        /// The folder above.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
+    Writable { path: PathBuf, mode: u32 },
     /// It is not private.
     #[error("`{}` has mode {mode:04o}, not 0700", path.display())]
-    Mode {
-        /// The folder.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
+    Mode { path: PathBuf, mode: u32 },
     /// It lies in a git work tree, which a sandboxed agent may write.
     #[error("`{}` lies in the git work tree `{}`", path.display(), root.display())]
-    GitWorkTree {
-        /// The folder.
-        path: PathBuf,
-        /// The folder that has a `.git`.
-        root: PathBuf,
-    },
+    GitWorkTree { path: PathBuf, root: PathBuf },
     /// It lies in a folder that a sandboxed agent may write.
     #[error("`{}` lies in `{}`, which an agent may write", path.display(), root.display())]
-    Within {
-        /// The folder.
-        path: PathBuf,
-        /// The root that was passed.
-        root: PathBuf,
-    },
+    Within { path: PathBuf, root: PathBuf },
     /// It cannot be told, so it is not believed.
     #[error("cannot look at `{}`", path.display())]
-    Unknown {
-        /// What could not be looked at.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unknown { path: PathBuf, source: io::Error },
 }
 
 /// Whether the state directory at `path` can be believed: it and every folder and link on the way
@@ -97,14 +62,14 @@ pub fn state_dir_safety(path: &Path, writable: &[PathBuf]) -> Result<(), Unsafe>
         }
     }
     for above in real.ancestors() {
-        match fs::symlink_metadata(above.join(".git")) {
-            Ok(_) => {
+        match is_git_root(above) {
+            Ok(false) => {}
+            Ok(true) => {
                 return Err(Unsafe::GitWorkTree {
                     path: path.to_path_buf(),
                     root: above.to_path_buf(),
                 });
             }
-            Err(error) if is_absence(&error) => {}
             Err(source) => {
                 return Err(Unsafe::Unknown {
                     path: above.join(".git"),
@@ -122,6 +87,33 @@ pub fn state_dir_safety(path: &Path, writable: &[PathBuf]) -> Result<(), Unsafe>
         Err(error) if is_absence(&error) => Ok(()),
         Err(source) => Err(Unsafe::Unknown { path: real, source }),
     }
+}
+
+/// Whether `folder` holds a git repository or is a linked work tree. A `.git` folder without a
+/// `HEAD` is none: Codex's own sandbox leaves empty ones behind.
+///
+/// # Errors
+/// What the system said, where that cannot be told.
+pub fn is_git_root(folder: &Path) -> io::Result<bool> {
+    let dot_git = folder.join(".git");
+    match fs::metadata(&dot_git) {
+        Ok(meta) if meta.is_dir() => match fs::symlink_metadata(dot_git.join("HEAD")) {
+            Ok(_) => Ok(true),
+            Err(error) if is_absence(&error) => Ok(false),
+            Err(error) => Err(error),
+        },
+        Ok(_) => Ok(true),
+        Err(error) if is_absence(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The bits that this process takes off the mode of what it creates. Asking means setting it for a
+/// moment, so call it from one thread alone.
+pub fn umask() -> u32 {
+    let old = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    rustix::process::umask(old);
+    old.bits()
 }
 
 /// Creates a folder, and those missing above it, for this user alone.
@@ -231,4 +223,149 @@ fn is_absence(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("its owner may");
+    }
+
+    /// A safe place: `tmp` above it is sticky.
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let keep = tempfile::tempdir().expect("a folder");
+        set_mode(keep.path(), 0o755);
+        let dir = keep.path().canonicalize().expect("it is there");
+        let state = dir.join("share/state");
+        make_private_folder(&state).expect("created");
+        (keep, state)
+    }
+
+    fn refused(path: &Path) -> Unsafe {
+        state_dir_safety(path, &[]).expect_err("refused")
+    }
+
+    #[test]
+    fn a_private_folder_below_safe_ones_is_safe() {
+        let (_keep, state) = place();
+        state_dir_safety(&state, &[PathBuf::from("/nonexistent")]).expect("safe");
+        state_dir_safety(&state.join("a/b"), &[]).expect("safe to create");
+        assert_eq!(fs::metadata(&state).expect("there").mode() & 0o7777, 0o700);
+        assert_eq!(
+            fs::metadata(state.parent().expect("one"))
+                .expect("there")
+                .mode()
+                & 0o7777,
+            0o700
+        );
+    }
+
+    #[test]
+    fn a_mode_other_than_0700_is_refused() {
+        let (_keep, state) = place();
+        for mode in [0o755, 0o750, 0o701, 0o1700, 0o500] {
+            set_mode(&state, mode);
+            assert!(matches!(refused(&state), Unsafe::Mode { mode: m, .. } if m == mode));
+        }
+    }
+
+    #[test]
+    fn a_folder_above_that_others_write_is_refused_unless_sticky() {
+        let (_keep, state) = place();
+        let above = state.parent().expect("one");
+        for mode in [0o777, 0o775, 0o702] {
+            set_mode(above, mode);
+            assert!(matches!(refused(&state), Unsafe::Writable { path, .. } if path == above));
+        }
+        set_mode(above, 0o1777);
+        state_dir_safety(&state, &[]).expect("sticky");
+    }
+
+    #[test]
+    fn a_link_is_judged_on_both_ways() {
+        let (keep, state) = place();
+        let dir = keep.path().canonicalize().expect("it is there");
+        let open = dir.join("open");
+        fs::create_dir(&open).expect("folder");
+        symlink(&state, open.join("link")).expect("link");
+        state_dir_safety(&open.join("link"), &[]).expect("safe");
+        // Whoever writes where the link is decides where it leads.
+        set_mode(&open, 0o777);
+        assert!(
+            matches!(refused(&open.join("link")), Unsafe::Writable { path, .. } if path == open)
+        );
+        // And where it leads through, relative and by `..`.
+        symlink("open/../share", dir.join("around")).expect("link");
+        assert!(matches!(
+            refused(&dir.join("around/state")),
+            Unsafe::Writable { .. }
+        ));
+        set_mode(&open, 0o755);
+        state_dir_safety(&dir.join("around/state"), &[]).expect("safe");
+        symlink("circle", dir.join("circle")).expect("link");
+        assert!(matches!(
+            refused(&dir.join("circle")),
+            Unsafe::Unknown { .. }
+        ));
+    }
+
+    #[test]
+    fn a_git_work_tree_is_refused_and_named() {
+        let (keep, state) = place();
+        let dir = keep.path().canonicalize().expect("it is there");
+        fs::write(dir.join(".git"), "gitdir: elsewhere\n").expect("written");
+        assert!(matches!(refused(&state), Unsafe::GitWorkTree { root, .. } if root == dir));
+        assert!(matches!(
+            refused(&state.join("new")),
+            Unsafe::GitWorkTree { .. }
+        ));
+    }
+
+    #[test]
+    fn a_writable_root_is_refused_also_through_links() {
+        let (keep, state) = place();
+        let dir = keep.path().canonicalize().expect("it is there");
+        symlink(dir.join("share"), dir.join("way")).expect("link");
+        for root in ["share", "way", "share/state", "share/state/../../share"] {
+            let root = dir.join(root);
+            for path in [&state, &dir.join("way/state")] {
+                let result = state_dir_safety(path, std::slice::from_ref(&root));
+                assert!(matches!(result, Err(Unsafe::Within { .. })), "{result:?}");
+            }
+        }
+        state_dir_safety(&state, &[dir.join("shar")]).expect("a name is no folder");
+    }
+
+    #[test]
+    fn what_is_no_folder_or_relative_is_refused() {
+        let (_keep, state) = place();
+        fs::write(state.join("a"), "").expect("written");
+        for path in [state.join("a"), state.join("a/b")] {
+            assert!(matches!(refused(&path), Unsafe::NotAFolder { .. }));
+        }
+        assert!(matches!(
+            refused(Path::new("state")),
+            Unsafe::Relative { .. }
+        ));
+    }
+
+    #[test]
+    fn what_belongs_to_somebody_else_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root can give a folder away");
+            return;
+        }
+        let (_keep, state) = place();
+        let above = state.parent().expect("one").to_path_buf();
+        for path in [&state, &above] {
+            std::os::unix::fs::chown(path, Some(1234), None).expect("root may");
+            let error = refused(&state);
+            assert!(
+                matches!(&error, Unsafe::Owner { path: p, uid: 1234 } if *p == *path || *p == above)
+            );
+        }
+    }
 }

@@ -4,7 +4,12 @@
 //! one message with a place, for errors and findings alike.
 
 pub mod diagnostic;
+pub mod diff;
+pub mod json;
+pub mod plan;
+pub mod text;
 pub mod ui;
 
-pub use diagnostic::{Diagnostic, Excerpt, Severity};
+pub use crate::lint::Severity;
+pub use diagnostic::{Diagnostic, Excerpt};
 pub use ui::Ui;

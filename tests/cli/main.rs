@@ -2,6 +2,11 @@
 //!
 //! Logic is tested in the library; here is what shows that it is wired.
 
+mod cases;
 mod completions;
+mod corpus;
+mod install;
+mod lint;
 mod support;
+mod uninstall;
 mod usage;

@@ -22,6 +22,64 @@ impl Sandbox {
         sandbox
     }
 
+    /// The same in a place where a state directory is safe: outside of the folders that a sandbox
+    /// may write.
+    pub fn with_state() -> Self {
+        let sandbox = Self {
+            top: tempfile::tempdir_in("/var/tmp").expect("a temporary folder"),
+        };
+        sandbox.write("project/.git/HEAD", "ref: refs/heads/main\n");
+        std::fs::create_dir_all(sandbox.path("home/.codex")).expect("a folder");
+        sandbox
+    }
+
+    /// Says in Codex's home that the project is trusted.
+    pub fn trust_project(&self) {
+        let file = "home/.codex/config.toml";
+        let old = std::fs::read_to_string(self.path(file)).unwrap_or_default();
+        let project = self.path("project");
+        let entry = format!(
+            "[projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+            project.display()
+        );
+        self.write(file, old + &entry);
+    }
+
+    /// The text of `name`.
+    pub fn read(&self, name: &str) -> String {
+        let path = self.path(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Every file and link below the top with its bytes, mode and modification time.
+    pub fn census(&self) -> Vec<String> {
+        use std::os::unix::fs::MetadataExt as _;
+        let mut found = Vec::new();
+        let mut folders = vec![self.path("")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
+                let path = entry.path();
+                let meta = path.symlink_metadata().expect("it is there");
+                if meta.is_dir() {
+                    folders.push(path.clone());
+                }
+                let bytes = if meta.is_file() {
+                    String::from_utf8_lossy(&std::fs::read(&path).expect("readable")).into_owned()
+                } else {
+                    format!("{:?}", std::fs::read_link(&path))
+                };
+                let time = if meta.is_dir() { 0 } else { meta.mtime_nsec() };
+                found.push(format!(
+                    "{} {:o} {time} {bytes}",
+                    path.display(),
+                    meta.mode()
+                ));
+            }
+        }
+        found.sort();
+        found
+    }
+
     /// The path of `name` below the top, canonical.
     pub fn path(&self, name: &str) -> PathBuf {
         self.top

@@ -8,6 +8,7 @@
 //! - A field without a value is left out, but for `error`.
 
 mod command_line;
+mod model;
 
 use crate::app_server::{AppServer, Refusal};
 use crate::errors::{NOISE, error_from};
@@ -23,42 +24,110 @@ use std::time::Duration;
 /// How long warnings of a started thread may take to come.
 const SETTLE: Duration = Duration::from_millis(300);
 
-/// All that `expected.json` records.
-pub fn everything(codex: &Path, scenario: &Scenario, root: &Path, etc: &Path) -> Value {
+/// How much is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// All that `expected.json` records.
+    Everything,
+    /// The app server and `codex mcp list`.
+    AppServer,
+    /// The same, and `codex exec`.
+    WithExec,
+}
+
+impl Question {
+    const ALL: [Self; 3] = [Self::Everything, Self::AppServer, Self::WithExec];
+
+    /// Its name on the wire.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Everything => "everything",
+            Self::AppServer => "app-server",
+            Self::WithExec => "with-exec",
+        }
+    }
+
+    /// The question of that name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|question| question.word() == word)
+    }
+}
+
+/// What Codex answers, and what the model says of the same files: `codex` in the words of
+/// `expected.json`, `model` and `model_exec` as `codexgate show` prints them.
+pub fn scenario(
+    codex: &Path,
+    scenario: &Scenario,
+    root: &Path,
+    etc: &Path,
+    question: Question,
+) -> Value {
     let (lab, real) = scenario.lay_out(root, etc);
     let places = Places::new(&lab, etc);
     let flags = Flags::split(&real.words("args"));
+    let version = version(codex);
+    // The model first, since Codex may write trust.
+    let mut answer = json!({
+        "model": model::app_server(&lab, &flags, &real, &places, &version),
+        "model_exec": model::exec(&lab, &flags, &places, &version),
+    });
+    let result = if question == Question::Everything {
+        everything(codex, &lab, &flags, &real, &places, &version)
+    } else {
+        some(codex, &lab, &flags, &real, question)
+    };
+    answer["codex"] = finish(result, &places, &real);
+    answer
+}
+
+fn everything(
+    codex: &Path,
+    lab: &Lab,
+    flags: &Flags,
+    real: &Scenario,
+    places: &Places,
+    version: &str,
+) -> Map<String, Value> {
     let mut result = Map::new();
-    result.insert("version".to_owned(), json!(version(codex)));
+    result.insert("version".to_owned(), json!(version));
     // First: starting a thread may rewrite rules/default.rules.
-    if let Some(checks) = command_line::rules(codex, &lab, &places, &real) {
+    if let Some(checks) = command_line::rules(codex, lab, places, real) {
         result.insert("execpolicy".to_owned(), checks);
     }
     let before = snapshot(&lab.codex_home);
     // Before the thread, which may write to the user's file.
-    let (cli, listed) = command_line::all(codex, &lab, &flags);
-    let answers = Answers::ask(codex, &lab, &flags, &real, Some(SETTLE));
+    let (cli, listed) = command_line::all(codex, lab, flags);
+    let answers = Answers::ask(codex, lab, flags, real, Some(SETTLE));
     answers.describe(&mut result);
     result.insert("cli".to_owned(), cli);
     add_listed(&mut result, listed.as_deref());
-    result.insert(
-        "home_files_changed".to_owned(),
-        json!(changed(&before, &lab.codex_home)),
-    );
+    let changed = changed(&before, &lab.codex_home);
+    result.insert("home_files_changed".to_owned(), json!(changed));
     // Last: it rewrites the user's file.
-    if let Some(added) = command_line::mcp_add(codex, &lab, &real) {
+    if let Some(added) = command_line::mcp_add(codex, lab, real) {
         result.insert("mcp_add".to_owned(), added);
     }
-    finish(result, &places, &real)
+    result
 }
 
-/// What the app server says: one start of Codex, nothing of `cli`.
-pub fn app_server(codex: &Path, scenario: &Scenario, root: &Path, etc: &Path) -> Value {
-    let (lab, real) = scenario.lay_out(root, etc);
-    let flags = Flags::split(&real.words("args"));
+fn some(
+    codex: &Path,
+    lab: &Lab,
+    flags: &Flags,
+    real: &Scenario,
+    question: Question,
+) -> Map<String, Value> {
     let mut result = Map::new();
-    Answers::ask(codex, &lab, &flags, &real, None).describe(&mut result);
-    finish(result, &Places::new(&lab, etc), &real)
+    if question == Question::WithExec {
+        let exec = command_line::exec(codex, lab, flags);
+        result.insert("cli".to_owned(), json!({ "exec": exec }));
+    }
+    let listed = command_line::mcp_list(codex, lab, &flags.everywhere);
+    Answers::ask(codex, lab, flags, real, None).describe(&mut result);
+    add_listed(&mut result, listed.ok().as_deref());
+    result
 }
 
 /// The servers of a lab, as `codex mcp list --json` and `config/read` give them.
@@ -77,7 +146,7 @@ pub fn servers(codex: &Path, lab: &Lab) -> Value {
         "listed": if listed.done() { list(&listed) } else { None },
         "list_error": if listed.done() { Value::Null } else { error_from(&listed.stderr) },
         "config": config.as_ref().ok().map(|config| config["config"].clone()),
-        "origins": config.as_ref().ok().map(|config| origins(config)),
+        "origins": config.as_ref().ok().map(origins),
         "config_error": config.err().map(|refusal| explain(&[Some(&refusal)], &stderr)),
     })
 }

@@ -16,7 +16,11 @@ mod lab;
 mod process;
 mod program;
 mod scenario;
+mod server_judge;
 mod worker;
 
+mod generated;
+mod install;
 mod recorded;
 mod smoke;
+mod versions;

@@ -1,10 +1,11 @@
 //! What is recorded about Codex stays true: the scenarios asked again.
 
-mod compare;
+pub mod compare;
 
+use crate::ask::Question;
 use crate::program::{self, say};
 use crate::scenario::Scenario;
-use crate::worker::{self, Question, Worker};
+use crate::worker::{self, Worker};
 use compare::{Difference, Table};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -93,7 +94,7 @@ pub fn ask_twice(
     table.apply(&name(folder), version, &mut expected);
     let scenario = Scenario::read(folder);
     let ask = |worker: &mut Worker| match worker.ask(&scenario, Question::Everything) {
-        Ok(answer) => compare::differences(&expected, &answer),
+        Ok(answer) => compare::differences(&expected, &answer["codex"]),
         Err(why) => vec![Difference::failure(&why)],
     };
     let first = ask(worker);

@@ -1,8 +1,10 @@
 //! The harness itself: Codex starts in a lab and answers.
 
+use crate::ask::Question;
+use crate::lab::Lab;
 use crate::program;
 use crate::scenario::Scenario;
-use crate::worker::{Question, Worker};
+use crate::worker::Worker;
 use serde_json::json;
 
 #[test]
@@ -27,7 +29,8 @@ fn codex_answers_in_a_lab() {
     let mut worker = Worker::start(&codex);
     let answer = worker
         .ask(&scenario, Question::Everything)
-        .expect("Codex answers");
+        .expect("Codex answers")["codex"]
+        .take();
     assert_eq!(answer["starts"], true, "{answer:#}");
     assert_eq!(answer["approval_policy"], "never");
     assert_eq!(answer["sandbox"]["type"], "readOnly");
@@ -37,9 +40,33 @@ fn codex_answers_in_a_lab() {
 
     // The same worker again: nothing of the first question is left.
     let empty = worker
-        .ask(&Scenario::default(), Question::AppServer)
-        .expect("Codex answers");
+        .ask(&Scenario::default(), Question::Everything)
+        .expect("Codex answers")["codex"]
+        .take();
     assert_eq!(empty["starts"], true, "{empty:#}");
     assert_eq!(empty["approval_policy"], "on-request");
     assert_eq!(empty.get("mcp_servers"), None);
+}
+
+#[test]
+fn the_servers_of_a_lab_are_listed() {
+    let Some(codex) = program::find_for("the_servers_of_a_lab_are_listed") else {
+        return;
+    };
+    let root = tempfile::tempdir_in("/var/tmp").expect("/var/tmp is writable");
+    let lab = Lab::at(&root.path().canonicalize().expect("it was just made"));
+    lab.trust("trusted");
+    let file = lab.project.join(".codex/config.toml");
+    std::fs::create_dir(lab.project.join(".codex")).expect("the lab is writable");
+    std::fs::write(&file, "[mcp_servers.a]\ncommand = \"true\"\n").expect("the lab is writable");
+    let mut worker = Worker::start(&codex);
+    let answer = worker.ask_in(&lab.root).expect("Codex answers");
+    assert_eq!(answer["listed"][0]["name"], "a", "{answer:#}");
+    assert_eq!(answer["config"]["mcp_servers"]["a"]["command"], "true");
+    assert_eq!(answer["origins"]["mcp_servers.a.command"], "project");
+
+    std::fs::write(&file, "[mcp_servers.a]\n").expect("the lab is writable");
+    let answer = worker.ask_in(&lab.root).expect("Codex answers");
+    assert_eq!(answer["listed"], serde_json::Value::Null, "{answer:#}");
+    assert!(answer["config_error"]["message"].is_string(), "{answer:#}");
 }

@@ -2,7 +2,7 @@
 
 use crate::errors::{clean, error_from};
 use crate::lab::Lab;
-use crate::process;
+use crate::process::{self, Finished};
 use crate::scenario::{Places, Scenario, strings};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -20,8 +20,10 @@ const RULE: &str = "--------";
 pub struct Flags {
     /// Those that every command takes: `-c`, `--enable`, `--disable`.
     pub everywhere: Vec<String>,
-    profile: Vec<String>,
-    exec: Vec<String>,
+    /// `-p`.
+    pub profile: Vec<String>,
+    /// Those that `codex exec` takes alone.
+    pub exec: Vec<String>,
     strict: bool,
 }
 
@@ -71,37 +73,38 @@ impl<I: Iterator> NextIf for I {
 
 /// `cli` of `expected.json`, and what `codex mcp list` listed.
 pub fn all(codex: &Path, lab: &Lab, flags: &Flags) -> (Value, Option<Vec<Value>>) {
-    let dot_codex = lab.cwd.join(".codex");
-    let was_there = dot_codex.is_dir();
     let mut cli = json!({ "exec": exec(codex, lab, flags) });
-    if !was_there {
-        // `exec` may make an empty one, or is ended before it does. Of one that is not empty
-        // nothing is removed.
-        let _ = std::fs::remove_dir(&dot_codex);
-    }
-    let listed = process::run(
-        lab.command(codex)
-            .args(&flags.everywhere)
-            .args(&flags.profile)
-            .args(["mcp", "list", "--json"]),
+    let listed = mcp_list(
+        codex,
+        lab,
+        &[flags.everywhere.as_slice(), &flags.profile].concat(),
     );
-    let servers = listed
-        .done()
-        .then(|| serde_json::from_slice(&listed.stdout).ok())
-        .flatten();
-    cli["mcp_list"] = if listed.done() {
-        json!({"starts": true})
-    } else {
-        json!({"starts": false, "exit": listed.code, "error": error_from(&listed.stderr)})
+    cli["mcp_list"] = match &listed {
+        Ok(_) => json!({"starts": true}),
+        Err(said) => {
+            json!({"starts": false, "exit": said.code, "error": error_from(&said.stderr)})
+        }
     };
     if !flags.profile.is_empty() {
         cli["prompt"] = prompt(codex, lab, flags);
     }
-    (cli, servers)
+    (cli, listed.ok())
+}
+
+/// What `codex mcp list --json` lists, or what it did instead.
+pub fn mcp_list(codex: &Path, lab: &Lab, flags: &[String]) -> Result<Vec<Value>, Finished> {
+    let mut command = lab.command(codex);
+    let said = process::run(command.args(flags).args(["mcp", "list", "--json"]));
+    match serde_json::from_slice(&said.stdout) {
+        Ok(servers) if said.done() => Ok(servers),
+        _ => Err(said),
+    }
 }
 
 /// Runs `codex exec` until it has printed its header or ended, then ends it.
-fn exec(codex: &Path, lab: &Lab, flags: &Flags) -> Value {
+pub fn exec(codex: &Path, lab: &Lab, flags: &Flags) -> Value {
+    let dot_codex = lab.cwd.join(".codex");
+    let was_there = dot_codex.is_dir();
     let mut command = lab.command(codex);
     command
         .args(&flags.everywhere)
@@ -111,6 +114,11 @@ fn exec(codex: &Path, lab: &Lab, flags: &Flags) -> Value {
         .args(&flags.exec)
         .arg("hi");
     let (lines, header, code) = read_header(&mut command);
+    if !was_there {
+        // `exec` may make an empty one, or is ended before it does. Of one that is not empty
+        // nothing is removed.
+        let _ = std::fs::remove_dir(&dot_codex);
+    }
     let text = lines.join("\n");
     if !header {
         return json!({"starts": false, "exit": code, "error": error_from(&text)});

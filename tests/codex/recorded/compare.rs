@@ -113,6 +113,11 @@ impl Table {
         table
     }
 
+    /// Whether the table has a line about `version`.
+    pub fn knows(&self, version: &str) -> bool {
+        self.changes.keys().any(|(_, known)| known == version)
+    }
+
     /// Makes of an answer of the newest version the answer of `version`.
     pub fn apply(&self, scenario: &str, version: &str, answer: &mut Value) {
         let key = (scenario.to_owned(), version.to_owned());

@@ -1,0 +1,313 @@
+//! Which files are judged, and what each of them is.
+//!
+//! A file is typed by its place (Codex's home, a project's `.codex`, the system's folder), else by
+//! its name. Without paths it is the repository around the working folder: every `.codex` in it,
+//! since Codex loads the one of the folder in which a thread starts. The walk enters no links to
+//! folders and none of [`NOT_ENTERED`], and it is bounded: what lies beyond a bound, and what
+//! cannot be looked into, becomes a subject that fails, never a pass. A `.codex` that is a link is
+//! followed, because Codex follows it (scenario project-symlinked-codex).
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::file::{Home, Kind, Subject};
+use crate::codex::Site;
+use crate::codex::site::DOT_CODEX;
+
+/// Folders that hold what others made: Codex would load a `.codex` in them, but only for a thread
+/// that starts there.
+pub const NOT_ENTERED: &[&str] = &[".git", "target", "node_modules"];
+/// Folders below one another: more than real trees have, less than a path may be long.
+const MAX_DEPTH: usize = 64;
+/// Folders in one walk. A monorepo has some 100,000; beyond that somebody fills the disk.
+const MAX_FOLDERS: usize = 500_000;
+
+/// Why there is nothing to judge.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A path was given that is not there.
+    #[error("`{}` is not there", path.display())]
+    Missing {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// A file was given that is none of Codex's.
+    #[error("`{}` is none of Codex's files, by its place or its name", path.display())]
+    UnknownFile {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+}
+
+/// A subject, or a place that cannot be looked into and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A file to read.
+    File(Subject),
+    /// A place that fails as it is.
+    Closed(Subject, String),
+}
+
+/// The files below `paths`, or of the project where there are none. Sorted, each once.
+///
+/// # Errors
+/// A path that is not there, or a file that is none of Codex's.
+pub fn discover(site: &Site, paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+    let mut walk = Walk::new(site);
+    if paths.is_empty() {
+        walk.tree(site.git_root.as_deref().unwrap_or(&site.project));
+    }
+    for given in paths {
+        let path = normal(&site.cwd.join(given));
+        match fs::symlink_metadata(&path) {
+            Err(error) if is_absent(&error) => {
+                return Err(Error::Missing {
+                    path: given.clone(),
+                });
+            }
+            _ if path.is_dir() => walk.folder(&path),
+            _ => {
+                let Some(kind) = kind_of(&path) else {
+                    return Err(Error::UnknownFile {
+                        path: given.clone(),
+                    });
+                };
+                walk.add(path, kind);
+            }
+        }
+    }
+    Ok(walk.finish())
+}
+
+/// Which of Codex's files a name is.
+fn kind_of(path: &Path) -> Option<Kind> {
+    let name = path.file_name()?.to_str()?;
+    Some(match name {
+        "config.toml" => Kind::Config,
+        "managed_config.toml" => Kind::Managed,
+        "requirements.toml" => Kind::Requirements,
+        "hooks.json" => Kind::Hooks,
+        _ if name.ends_with(".config.toml") => Kind::Profile,
+        _ if path.extension() == Some(OsStr::new("rules")) => Kind::Rules,
+        _ => return None,
+    })
+}
+
+struct Walk<'a> {
+    site: &'a Site,
+    homes: Vec<(PathBuf, Home)>,
+    found: Vec<Found>,
+    folders: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(site: &'a Site) -> Self {
+        let mut homes = vec![(site.system.clone(), Home::System)];
+        // Codex's home first: a project's folder that is the same counts as the home.
+        homes.extend(site.codex_home.clone().map(|home| (home, Home::User)));
+        homes.push((site.dot_codex(), Home::Project));
+        let top = site.git_root.as_ref().map(|root| root.join(DOT_CODEX));
+        homes.extend(top.map(|top| (top, Home::Project)));
+        Self {
+            site,
+            homes,
+            found: Vec::new(),
+            folders: 0,
+        }
+    }
+
+    /// A folder that was given: one of Codex's, else a tree to look for them in.
+    fn folder(&mut self, folder: &Path) {
+        if self.home_of(folder) == Home::Loose {
+            self.tree(folder);
+        } else {
+            self.codex_folder(folder);
+        }
+    }
+
+    /// Every `.codex` at and below `top`.
+    fn tree(&mut self, top: &Path) {
+        let mut waiting = vec![(top.to_path_buf(), 0)];
+        while let Some((folder, depth)) = waiting.pop() {
+            self.folders += 1;
+            if depth > MAX_DEPTH || self.folders > MAX_FOLDERS {
+                self.close(folder, "what lies below is too much to look into");
+                if self.folders > MAX_FOLDERS {
+                    return;
+                }
+                continue;
+            }
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if is_absent(&error) => continue,
+                Err(error) => {
+                    self.close(folder, error.to_string());
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if name == DOT_CODEX {
+                    self.dot_codex(&entry.path());
+                } else if is_folder && !NOT_ENTERED.iter().any(|skipped| name == *skipped) {
+                    waiting.push((entry.path(), depth + 1));
+                }
+            }
+        }
+    }
+
+    fn dot_codex(&mut self, path: &Path) {
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => self.codex_folder(path),
+            // A plain file of that name is nothing to Codex.
+            Ok(_) => {}
+            Err(error) => self.close(path.to_path_buf(), error.to_string()),
+        }
+    }
+
+    /// The files of one of Codex's folders, by name.
+    fn codex_folder(&mut self, folder: &Path) {
+        for name in [
+            "config.toml",
+            "managed_config.toml",
+            "requirements.toml",
+            "hooks.json",
+        ] {
+            let path = folder.join(name);
+            let kind = kind_of(&path).expect("each of these names is one of Codex's");
+            if kind == Kind::Managed && self.home_of(&path) != Home::System {
+                // Codex reads it from the system's folder alone (scenario req-managed-home-file).
+                continue;
+            }
+            if exists(&path) {
+                self.add(path, kind);
+            }
+        }
+        if self.home_of(folder) == Home::User {
+            self.named(folder, Kind::Profile);
+        }
+        let rules = folder.join("rules");
+        if exists(&rules) {
+            self.named(&rules, Kind::Rules);
+        }
+    }
+
+    /// The files in `folder` whose names are of `kind`.
+    fn named(&mut self, folder: &Path, kind: Kind) {
+        match fs::read_dir(folder) {
+            Ok(entries) => {
+                for entry in entries.flatten() {
+                    let path = entry.path();
+                    if kind_of(&path) == Some(kind) {
+                        self.add(path, kind);
+                    }
+                }
+            }
+            Err(error) if is_absent(&error) => {}
+            Err(error) => self.close(folder.to_path_buf(), error.to_string()),
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, kind: Kind) {
+        let subject = self.subject(path, kind);
+        self.found.push(Found::File(subject));
+    }
+
+    fn close(&mut self, path: PathBuf, why: impl Into<String>) {
+        let subject = self.subject(path, Kind::Folder);
+        self.found.push(Found::Closed(subject, why.into()));
+    }
+
+    fn subject(&self, path: PathBuf, kind: Kind) -> Subject {
+        Subject {
+            shown: shown(&path, &self.site.cwd),
+            home: self.home_of(&path),
+            kind,
+            path,
+        }
+    }
+
+    /// Whose `path` is, by the nearest folder of Codex's above it.
+    fn home_of(&self, path: &Path) -> Home {
+        for folder in path.ancestors() {
+            let known = self.homes.iter().find(|(home, _)| same(home, folder));
+            if let Some((_, home)) = known {
+                return *home;
+            }
+            if folder.file_name() == Some(OsStr::new(DOT_CODEX)) {
+                let inside =
+                    folder.starts_with(self.site.git_root.as_ref().unwrap_or(&self.site.project));
+                return if inside { Home::Nested } else { Home::Project };
+            }
+        }
+        Home::Loose
+    }
+
+    fn finish(mut self) -> Vec<Found> {
+        self.found.sort_by(|a, b| a.subject().cmp_key(b.subject()));
+        self.found
+            .dedup_by(|a, b| a.subject().path == b.subject().path);
+        self.found
+    }
+}
+
+impl Found {
+    /// The file or place.
+    pub const fn subject(&self) -> &Subject {
+        match self {
+            Self::File(subject) | Self::Closed(subject, _) => subject,
+        }
+    }
+}
+
+impl Subject {
+    fn cmp_key(&self, other: &Self) -> std::cmp::Ordering {
+        (&self.shown, &self.path).cmp(&(&other.shown, &other.path))
+    }
+}
+
+/// Whether two folders are one, by name or on the disk.
+fn same(a: &Path, b: &Path) -> bool {
+    a == b
+        || (a.file_name() == b.file_name()
+            && matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b))
+}
+
+/// The path as people see it: relative to `cwd` where it lies below, with `/`.
+fn shown(path: &Path, cwd: &Path) -> String {
+    let path = path.strip_prefix(cwd).unwrap_or(path);
+    let text = path.to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' {
+        text.into_owned()
+    } else {
+        text.replace(std::path::MAIN_SEPARATOR, "/")
+    }
+}
+
+/// Without `.` and, where no link can lie, `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if !out.is_symlink() && out.pop() => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Whether there is anything, a link that leads to nothing and what may not be looked at included.
+fn exists(path: &Path) -> bool {
+    !fs::symlink_metadata(path).is_err_and(|error| is_absent(&error))
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

@@ -1,0 +1,171 @@
+//! Finds what opens the gate, or does not do what its author thinks, on the line that does it.
+//!
+//! A [`Rule`] is data and one function: what it is called, how bad it is, why, examples that are
+//! its tests, and a check with the narrowest view that can decide. Findings are data, too:
+//! [`Findings::add`] takes a rule and a place, and everything about lines, columns and printing
+//! happens elsewhere. [`discover`] says which files are judged, [`run`] reads and parses each once.
+//!
+//! A rule never reads the disk, the environment or the clock, never formats a location, and never
+//! looks at another rule. What Codex accepts comes from [`crate::codex`], not from a list here.
+//! To add one: a file in `rules/`, a line in [`registry::RULES`]. The registry's test walks it.
+
+pub mod discover;
+pub mod file;
+pub mod finding;
+pub mod launch;
+pub mod registry;
+mod rules;
+pub mod run;
+pub mod secret;
+pub mod server;
+pub mod words;
+
+pub use file::{ConfigFile, Home, Kind, Source, Subject};
+pub use finding::{Finding, Findings, Fix, Grade};
+pub use run::{Report, run};
+
+/// How bad a finding is, from mild to grave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// A likely mistake or a weak spot.
+    Warning,
+    /// The gate is open, a secret is exposed, or Codex does not start.
+    Error,
+}
+
+impl Severity {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// How sure a rule is that what it finds is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// It may well be meant so.
+    Low,
+    /// A heuristic that is seldom wrong.
+    Medium,
+    /// It follows from what Codex does.
+    High,
+}
+
+/// A version of Codex that a rule was proven on: major and minor.
+pub type Since = (u16, u16);
+
+/// A lint rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// The name that people put into baselines and comments. Never changes.
+    pub id: &'static str,
+    /// How bad a finding is, unless the finding says otherwise.
+    pub severity: Severity,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// The oldest version of Codex that it was proven on. The newest is the model's.
+    pub since: Since,
+    /// What it says where nothing more exact is known: lower case, no full stop.
+    pub says: &'static str,
+    /// Why that is bad, in whole sentences.
+    pub why: &'static str,
+    /// Examples that it finds.
+    pub bad: &'static [Case],
+    /// Examples that it leaves alone.
+    pub good: &'static [Case],
+    /// The check, with its view.
+    pub check: Check,
+}
+
+/// What a check looks at.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// A file as bytes, whether or not it could be read and parsed.
+    Source(fn(&Source, &mut Findings)),
+    /// One configuration file that parses: `config.toml`, a profile, `managed_config.toml`.
+    File(fn(&ConfigFile, &mut Findings)),
+    /// One `requirements.toml` that parses.
+    Requirements(fn(&ConfigFile, &mut Findings)),
+}
+
+/// An example: a file that a rule finds, or leaves alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// The file.
+    pub input: Input,
+    /// Which of Codex's files it is.
+    pub kind: Kind,
+    /// Whose it is.
+    pub home: Home,
+    /// The text after the rule's fix.
+    pub fixed: Option<&'static str>,
+    /// Other rules that find something in it, too.
+    pub also: &'static [&'static str],
+}
+
+/// The content of an example.
+#[derive(Debug, Clone, Copy)]
+pub enum Input {
+    /// A text; `‹` and `›` enclose what a finding marks.
+    Text(&'static str),
+    /// Bytes that are no text, and the marked range, if not the whole file.
+    Bytes(&'static [u8], Option<(usize, usize)>),
+    /// A file that cannot be read, and why.
+    Unreadable(&'static str),
+}
+
+/// An example that is a user's `config.toml`.
+pub const fn case(text: &'static str) -> Case {
+    Case::new(Input::Text(text))
+}
+
+/// An example of bytes that are no text.
+pub const fn bytes(bytes: &'static [u8], marked: Option<(usize, usize)>) -> Case {
+    Case::new(Input::Bytes(bytes, marked))
+}
+
+impl Case {
+    const fn new(input: Input) -> Self {
+        Self {
+            input,
+            kind: Kind::Config,
+            home: Home::User,
+            fixed: None,
+            also: &[],
+        }
+    }
+
+    /// The same as another of Codex's files.
+    #[must_use]
+    pub const fn of(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The same in another place.
+    #[must_use]
+    pub const fn in_home(mut self, home: Home) -> Self {
+        self.home = home;
+        self
+    }
+
+    /// What the rule's fix makes of it.
+    #[must_use]
+    pub const fn fixed(mut self, text: &'static str) -> Self {
+        self.fixed = Some(text);
+        self
+    }
+
+    /// Names the other rules that find something in it.
+    #[must_use]
+    pub const fn also(mut self, rules: &'static [&'static str]) -> Self {
+        self.also = rules;
+        self
+    }
+}

@@ -1,0 +1,67 @@
+//! Findings as text for a person: what, where with the line, what Codex does, the way out.
+
+use super::{Diagnostic, Excerpt, Severity};
+use crate::document::Span;
+use crate::lint::finding::Mark;
+use crate::lint::{Finding, Report, Source};
+
+/// One finding.
+pub fn finding(source: &Source, finding: &Finding) -> Diagnostic {
+    let path = source.subject.shown.as_str();
+    let place = match finding.mark {
+        Mark::File => Excerpt::file(path),
+        Mark::Span(span) => excerpt(source, span),
+    };
+    let mut diagnostic = Diagnostic::new(finding.severity, finding.message.as_ref())
+        .id(finding.rule.id)
+        .at(place.label(finding.label.as_ref()));
+    for (span, label) in &finding.related {
+        let place = excerpt(source, *span);
+        diagnostic = diagnostic.at(place.label(label.as_ref()));
+    }
+    for note in &finding.notes {
+        diagnostic = diagnostic.note(note.as_ref());
+    }
+    for help in &finding.helps {
+        diagnostic = diagnostic.help(help.as_ref());
+    }
+    diagnostic
+}
+
+fn excerpt(source: &Source, span: Span) -> Excerpt {
+    let secrets: Vec<Span> = source.secrets.iter().map(|secret| secret.span).collect();
+    Excerpt::hiding(
+        source.subject.shown.as_str(),
+        source.text(),
+        source.lines(),
+        span,
+        &secrets,
+    )
+}
+
+/// The last line: how many of each, in how many files.
+pub fn summary(report: &Report) -> String {
+    let files = count(report.judged, "file");
+    if report.judged == 0 {
+        return "no Codex files here".to_owned();
+    }
+    let parts: Vec<String> = [Severity::Error, Severity::Warning, Severity::Info]
+        .into_iter()
+        .map(|severity| (report.count(severity), severity.name()))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, name)| match name {
+            "info" => format!("{number} info"),
+            _ => count(number, name),
+        })
+        .collect();
+    if parts.is_empty() {
+        format!("no findings in {files}")
+    } else {
+        format!("{} in {files}", parts.join(", "))
+    }
+}
+
+fn count(number: usize, name: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {name}{plural}")
+}

@@ -1,0 +1,165 @@
+//! `codexgate lint`: files found, findings shown, exit codes.
+
+use crate::support::{Sandbox, snapshot};
+
+const OPEN: &str = "# ours\nsandbox_mode = \"danger-full-access\"\n";
+
+#[test]
+fn an_open_sandbox_is_an_error_on_its_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("project/.codex/config.toml", OPEN);
+    snapshot("lint/open_sandbox", &sandbox.run(["lint"]));
+    snapshot(
+        "lint/open_sandbox_json",
+        &sandbox.run(["lint", "--format", "json"]),
+    );
+}
+
+#[test]
+fn a_clean_project_and_an_empty_one_are_fine() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.run(["lint"]), "no Codex files here\n--- exit 0\n");
+    sandbox.write("project/.codex/config.toml", "model = \"gpt-5\"\n");
+    assert_eq!(sandbox.run(["lint"]), "no findings in 1 file\n--- exit 0\n");
+    assert_eq!(sandbox.run(["lint", "-q"]), "--- exit 0\n");
+    let json = sandbox.run(["lint", "--format=json"]);
+    assert_eq!(json, "{\"version\":1,\"findings\":[]}\n--- exit 0\n");
+}
+
+#[test]
+fn the_whole_repository_is_judged_from_any_folder_in_it() {
+    let sandbox = Sandbox::new();
+    for folder in [
+        "",
+        "a/",
+        "a/deep/er/",
+        "node_modules/x/",
+        "target/",
+        ".git/",
+    ] {
+        sandbox.write(&format!("project/{folder}.codex/config.toml"), OPEN);
+    }
+    sandbox.write("project/a/config.toml", OPEN);
+    let found = |args: &[&str]| {
+        let text = sandbox.run(args);
+        let paths: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix("--> "))
+            .map(str::to_owned)
+            .collect();
+        paths.join("\n")
+    };
+    insta::assert_snapshot!(found(&["lint"]), @r"
+    .codex/config.toml:2:16
+    a/.codex/config.toml:2:16
+    a/deep/er/.codex/config.toml:2:16
+    ");
+    insta::assert_snapshot!(found(&["-C", "a", "lint"]), @r"
+    .codex/config.toml:2:16
+    [TMP]/project/.codex/config.toml:2:16
+    deep/er/.codex/config.toml:2:16
+    ");
+    assert_eq!(
+        found(&["lint", "a/deep"]),
+        "a/deep/er/.codex/config.toml:2:16"
+    );
+    assert_eq!(found(&["lint", "a/config.toml"]), "a/config.toml:2:16");
+}
+
+#[test]
+fn files_are_known_by_place_and_by_name() {
+    let sandbox = Sandbox::new();
+    sandbox.write("home/.codex/config.toml", "model = 1 1\n");
+    sandbox.write("home/.codex/work.config.toml", OPEN);
+    sandbox.write("root/etc/codex/managed_config.toml", OPEN);
+    sandbox.write("root/etc/codex/requirements.toml", "a = \n");
+    sandbox.write("root/etc/codex/hooks.json", "{,}");
+    let text = sandbox.run([
+        "lint",
+        "--system-root",
+        "../root",
+        "../root/etc/codex",
+        "../home/.codex",
+        "../home/.codex/./config.toml",
+    ]);
+    snapshot(
+        "lint/places",
+        &text.replace(&sandbox.path("").display().to_string(), "[TMP]/"),
+    );
+}
+
+#[test]
+fn what_is_not_there_or_not_codex_is_a_usage_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("project/notes.txt", "");
+    snapshot(
+        "lint/missing",
+        &sandbox.run(["lint", "nowhere/config.toml"]),
+    );
+    snapshot("lint/unknown_file", &sandbox.run(["lint", "notes.txt"]));
+    assert!(
+        sandbox
+            .run(["-C", "nowhere", "lint"])
+            .ends_with("--- exit 2\n")
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_a_finding() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.path("project/.codex/config.toml")).expect("a folder");
+    sandbox.write("project/.codex/hooks.json", "\u{feff}{\"hooks\": {}}");
+    sandbox.write("project/.codex/requirements.toml", b"a = \"\xe9\"\n");
+    let link = sandbox.path("project/sub/.codex");
+    std::fs::create_dir_all(link.parent().expect("below")).expect("a folder");
+    std::os::unix::fs::symlink("nowhere", link).expect("a link");
+    snapshot("lint/unreadable", &sandbox.run(["lint"]));
+}
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("project/.codex/rules/x.rules", "");
+    let pipe = sandbox.path("project/.codex/config.toml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo is there");
+    let text = sandbox.run(["lint"]);
+    assert!(text.contains("error[unreadable]"), "{text}");
+    assert!(text.ends_with("--- exit 1\n"), "{text}");
+}
+
+#[test]
+fn a_long_line_is_not_printed() {
+    let sandbox = Sandbox::new();
+    let line = format!("a = \"{}\" b\n", "x".repeat(5_000_000));
+    sandbox.write("project/.codex/config.toml", line);
+    let text = sandbox.run(["lint"]);
+    assert!(
+        text.len() < 1000 && text.ends_with("--- exit 1\n"),
+        "{}",
+        text.len()
+    );
+}
+
+#[test]
+fn deep_nesting_is_a_finding_and_no_crash() {
+    let sandbox = Sandbox::new();
+    let deep = "[".repeat(10_000);
+    sandbox.write("project/.codex/config.toml", format!("a = {deep}\n"));
+    sandbox.write("project/.codex/hooks.json", deep);
+    let text = sandbox.run(["lint"]);
+    assert!(text.contains("2 errors in 2 files\n--- exit 1"), "{text}");
+}
+
+#[test]
+fn a_codex_home_that_is_the_projects_folder_counts_as_the_home() {
+    let sandbox = Sandbox::new();
+    sandbox.write("home/.codex/config.toml", "a = \n");
+    let output = sandbox
+        .command()
+        .args(["-C", "../home", "lint"])
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("note: Codex does not start\n"), "{text}");
+}
