@@ -144,10 +144,18 @@ impl From<import::Error> for Failure {
             Some((_, at)) => format!("{}:{}:{}", error.file, at.line, at.column),
             None => error.file.clone(),
         };
-        Self::new(
-            Exit::Refused,
+        let exit = match *error.reason {
+            import::Reason::BadName => Exit::Unable,
+            _ => Exit::Refused,
+        };
+        let failure = Self::new(
+            exit,
             Diagnostic::error(error.to_string()).at(Excerpt::file(place)),
-        )
+        );
+        match error.reason.way_out() {
+            Some(way_out) => failure.hint(way_out),
+            None => failure,
+        }
     }
 }
 

@@ -33,4 +33,4 @@ pub use lock::Folder;
 pub use read::{CONFIG_LIMIT, Found, Identity, Snapshot, nearest_folder, read, target_of};
 pub use recover::{Recovered, recover};
 pub use replace::{After, Write};
-pub use safety::{Unsafe, is_git_root, make_private_folder, state_dir_safety};
+pub use safety::{Unsafe, is_git_root, make_private_folder, state_dir_safety, umask};

@@ -367,6 +367,7 @@ impl<'a> Work<'a> {
             pinned,
         };
         let mut plan = self.plan;
+        plan.notes.extend(pin_note(&self.drafts));
         plan.files = self
             .drafts
             .into_values()
@@ -374,6 +375,21 @@ impl<'a> Work<'a> {
             .collect();
         (plan, standing)
     }
+}
+
+/// What the pin does not cover, said when it is written (scenarios `req-network-not-pinned`,
+/// `prec-managed-requirements`, `prec-requirements-flags`).
+fn pin_note(drafts: &IndexMap<PathBuf, Draft>) -> Option<String> {
+    drafts
+        .values()
+        .flat_map(Draft::steps)
+        .any(|step| step.part == Part::Pin)
+        .then(|| {
+            "the pin covers the sandbox mode and the approval policy: Codex pins neither network \
+             access nor writable roots, managed_config.toml is stronger than it, and `codex exec` \
+             runs under on-request with it"
+                .to_owned()
+        })
 }
 
 /// Whether Codex would take a server, before anything is read or written.
