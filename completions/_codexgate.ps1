@@ -89,6 +89,7 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
         }
         'codexgate;lint' {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How findings are written')
+            [CompletionResult]::new('--codex-version', '--codex-version', [CompletionResultType]::ParameterName, 'Judge for this version of Codex, in place of the newest known one')
             [CompletionResult]::new('--codex-home', '--codex-home', [CompletionResultType]::ParameterName, 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`')
             [CompletionResult]::new('--system-root', '--system-root', [CompletionResultType]::ParameterName, 'Put DIR before the paths of the system''s files, as when building an image')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')

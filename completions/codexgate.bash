@@ -169,7 +169,7 @@ _codexgate() {
             return 0
             ;;
         codexgate__subcmd__lint)
-            opts="-C -q -v -h --format --codex-home --system-root --color --quiet --verbose --help"
+            opts="-C -q -v -h --format --codex-version --codex-home --system-root --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -177,6 +177,10 @@ _codexgate() {
             case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --codex-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --codex-home)

@@ -83,6 +83,7 @@ set edit:completion:arg-completer[codexgate] = {|@words|
         }
         &'codexgate;lint'= {
             cand --format 'How findings are written'
+            cand --codex-version 'Judge for this version of Codex, in place of the newest known one'
             cand --codex-home 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`'
             cand --system-root 'Put DIR before the paths of the system''s files, as when building an image'
             cand -C 'Work as if started in DIR'

@@ -90,6 +90,7 @@ complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s v -l v
 complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l format -d 'How findings are written' -r -f -a "text\t'For a person: each with its line and the way out'
 json\t'For a program'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l codex-version -d 'Judge for this version of Codex, in place of the newest known one' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s C -d 'Work as if started in DIR' -r -F
