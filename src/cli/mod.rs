@@ -18,12 +18,15 @@ use crate::codex::site::Environment;
 use crate::report::Ui;
 use crate::report::ui::{Color, Loudness};
 
+mod commit;
 mod completions;
 mod explain;
 pub mod failure;
 mod install;
 mod lint;
+mod mend;
 mod rules;
+mod schema;
 mod state;
 mod uninstall;
 mod write;
@@ -91,6 +94,7 @@ enum Command {
     Lint(lint::Args),
     Explain(explain::Args),
     Rules(rules::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
 }
 
@@ -102,6 +106,7 @@ impl Command {
             Self::Lint(args) => lint::run(&args, globals, ui),
             Self::Explain(args) => explain::run(&args, globals, ui),
             Self::Rules(args) => rules::run(&args, globals, ui),
+            Self::Schema(args) => schema::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

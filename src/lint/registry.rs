@@ -17,6 +17,7 @@ pub static RULES: &[&Rule] = &[
     &rules::environment::INJECTED,
     &rules::environment::LEAKS,
     &rules::elicitations::INCOMPLETE,
+    &rules::ignore_unused::RULE,
     &rules::launch::PRIVILEGED,
     &rules::launch::RELATIVE,
     &rules::launch::REMOTE_CODE,

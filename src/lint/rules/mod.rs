@@ -6,6 +6,7 @@ pub mod danger_full_access;
 pub mod elicitations;
 pub mod encoding;
 pub mod environment;
+pub mod ignore_unused;
 pub mod launch;
 pub mod place;
 pub mod profile_removed;
