@@ -31,6 +31,8 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand install 'Put the gate, or MCP servers, into Codex''s files'
             cand uninstall 'Take out what `install` put in'
             cand lint 'Find what opens the gate, or does not do what its author thinks'
+            cand explain 'Explain a rule of `lint`'
+            cand rules 'List the rules of `lint`'
             cand completions 'Print the completions of a shell'
         }
         &'codexgate;install'= {
@@ -81,8 +83,30 @@ set edit:completion:arg-completer[codexgate] = {|@words|
         }
         &'codexgate;lint'= {
             cand --format 'How findings are written'
+            cand --codex-version 'Judge for this version of Codex, in place of the newest known one'
             cand --codex-home 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`'
             cand --system-root 'Put DIR before the paths of the system''s files, as when building an image'
+            cand -C 'Work as if started in DIR'
+            cand --color 'When to use colours'
+            cand -q 'Say only what went wrong'
+            cand --quiet 'Say only what went wrong'
+            cand -v 'Say what was looked at, and why'
+            cand --verbose 'Say what was looked at, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'codexgate;explain'= {
+            cand -C 'Work as if started in DIR'
+            cand --color 'When to use colours'
+            cand -q 'Say only what went wrong'
+            cand --quiet 'Say only what went wrong'
+            cand -v 'Say what was looked at, and why'
+            cand --verbose 'Say what was looked at, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'codexgate;rules'= {
+            cand --format 'How the list is written'
             cand -C 'Work as if started in DIR'
             cand --color 'When to use colours'
             cand -q 'Say only what went wrong'

@@ -19,9 +19,11 @@ use crate::report::Ui;
 use crate::report::ui::{Color, Loudness};
 
 mod completions;
+mod explain;
 pub mod failure;
 mod install;
 mod lint;
+mod rules;
 mod state;
 mod uninstall;
 mod write;
@@ -87,6 +89,8 @@ enum Command {
     Install(Box<install::Args>),
     Uninstall(uninstall::Args),
     Lint(lint::Args),
+    Explain(explain::Args),
+    Rules(rules::Args),
     Completions(completions::Args),
 }
 
@@ -96,6 +100,8 @@ impl Command {
             Self::Install(args) => install::run(&args, globals, ui),
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
+            Self::Explain(args) => explain::run(&args, globals, ui),
+            Self::Rules(args) => rules::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

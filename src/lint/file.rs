@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use super::secret::{self, Secret};
+use crate::codex::version::Version;
 use crate::document::{Data, Document, KeyPath, LineIndex, Node, Span, SyntaxError};
 use crate::text::{redact, visible};
 
@@ -222,13 +223,18 @@ fn json_place(text: &str, line: usize, column: usize) -> usize {
 pub struct ConfigFile<'a> {
     source: &'a Source,
     document: &'a Document,
+    version: Version,
 }
 
 impl<'a> ConfigFile<'a> {
     /// The view of `source`, if it is TOML that parses.
-    pub fn new(source: &'a Source) -> Option<Self> {
+    pub fn new(source: &'a Source, version: Version) -> Option<Self> {
         match &source.content {
-            Content::Toml(document) => Some(Self { source, document }),
+            Content::Toml(document) => Some(Self {
+                source,
+                document,
+                version,
+            }),
             _ => None,
         }
     }
@@ -241,6 +247,11 @@ impl<'a> ConfigFile<'a> {
     /// Whose it is.
     pub const fn home(&self) -> Home {
         self.source.subject.home
+    }
+
+    /// The version of Codex that the file is judged for.
+    pub const fn version(&self) -> Version {
+        self.version
     }
 
     /// The parsed text.

@@ -5,6 +5,7 @@
 mod cases;
 mod completions;
 mod corpus;
+mod explain;
 mod install;
 mod lint;
 mod support;
