@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Case, Grade, Home, Input, Kind, Rule, Source, Subject, run};
+use crate::codex::version::Version;
 use crate::document::Span;
 
 /// The text without its marks, and what `‹` and `›` enclose, in order.
@@ -57,7 +58,7 @@ impl Rule {
         let mut grades: Vec<Grade> = self
             .bad
             .iter()
-            .flat_map(|case| run::judge(&case.source()))
+            .flat_map(|case| run::judge(&case.source(), Version::default()))
             .filter(|finding| finding.rule.id == self.id)
             .filter_map(|finding| finding.fix.map(|fix| fix.grade))
             .collect();
