@@ -8,6 +8,7 @@ mod corpus;
 mod explain;
 mod install;
 mod lint;
+mod show;
 mod support;
 mod uninstall;
 mod usage;
