@@ -18,6 +18,7 @@ mod rules;
 pub mod run;
 pub mod secret;
 pub mod server;
+pub mod shape;
 pub mod words;
 
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
