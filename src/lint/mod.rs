@@ -12,6 +12,8 @@
 pub mod discover;
 pub mod file;
 pub mod finding;
+pub mod hooks;
+pub mod json;
 pub mod launch;
 pub mod registry;
 mod rules;
@@ -23,6 +25,7 @@ pub mod words;
 
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade};
+pub use hooks::HooksFile;
 pub use run::{Report, run};
 
 /// How bad a finding is, from mild to grave.
@@ -93,6 +96,8 @@ pub enum Check {
     File(fn(&ConfigFile, &mut Findings)),
     /// One `requirements.toml` that parses.
     Requirements(fn(&ConfigFile, &mut Findings)),
+    /// The hooks of a `hooks.json` or of a configuration file.
+    Hooks(fn(&HooksFile, &mut Findings)),
 }
 
 /// An example: a file that a rule finds, or leaves alone.

@@ -85,6 +85,17 @@ pub fn faults<'a>(file: &ConfigFile<'a>, denied: impl Fn(&[&str]) -> bool) -> Ve
     found
 }
 
+/// The same for a file whose root is another table than config.toml's.
+pub fn faults_of<'a>(file: &ConfigFile<'a>, table: &'static Table) -> Vec<Fault<'a>> {
+    let mut walk = Walk {
+        version: file.version(),
+        path: Vec::new(),
+        found: Vec::new(),
+    };
+    walk.table(file.root(), table);
+    walk.found
+}
+
 /// Whether a value would be right as the root's key `name`.
 pub fn fits_root(name: &str, node: &Node, file: &ConfigFile) -> bool {
     let mut walk = Walk {
