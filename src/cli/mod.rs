@@ -19,9 +19,12 @@ use crate::report::Ui;
 use crate::report::ui::{Color, Loudness};
 
 mod completions;
+mod explain;
 pub mod failure;
 mod install;
 mod lint;
+mod rules;
+mod show;
 mod state;
 mod uninstall;
 mod write;
@@ -36,6 +39,7 @@ pub use failure::{Exit, Failure};
 Examples:
   codexgate install                    put the gate into this project
   codexgate lint                       find what opens the gate in this project
+  codexgate show                       what is in force here, and which line decided it
   codexgate completions zsh            print completions for a shell
 
 Exit codes: 0 done; 1 refused, or something was found; 2 usage, or it could not be done;
@@ -87,6 +91,9 @@ enum Command {
     Install(Box<install::Args>),
     Uninstall(uninstall::Args),
     Lint(lint::Args),
+    Show(Box<show::Args>),
+    Explain(explain::Args),
+    Rules(rules::Args),
     Completions(completions::Args),
 }
 
@@ -96,6 +103,9 @@ impl Command {
             Self::Install(args) => install::run(&args, globals, ui),
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
+            Self::Show(args) => show::run(&args, globals, ui),
+            Self::Explain(args) => explain::run(&args, globals, ui),
+            Self::Rules(args) => rules::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

@@ -10,6 +10,7 @@
 //! To add one: a file in `rules/`, a line in [`registry::RULES`]. The registry's test walks it.
 
 pub mod discover;
+pub mod example;
 pub mod file;
 pub mod finding;
 pub mod hooks;

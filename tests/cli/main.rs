@@ -5,8 +5,10 @@
 mod cases;
 mod completions;
 mod corpus;
+mod explain;
 mod install;
 mod lint;
+mod show;
 mod support;
 mod uninstall;
 mod usage;
