@@ -27,6 +27,7 @@ mod lint;
 mod mend;
 mod rules;
 mod schema;
+mod show;
 mod state;
 mod uninstall;
 mod write;
@@ -41,6 +42,7 @@ pub use failure::{Exit, Failure};
 Examples:
   codexgate install                    put the gate into this project
   codexgate lint                       find what opens the gate in this project
+  codexgate show                       what is in force here, and which line decided it
   codexgate completions zsh            print completions for a shell
 
 Exit codes: 0 done; 1 refused, or something was found; 2 usage, or it could not be done;
@@ -92,6 +94,7 @@ enum Command {
     Install(Box<install::Args>),
     Uninstall(uninstall::Args),
     Lint(lint::Args),
+    Show(Box<show::Args>),
     Explain(explain::Args),
     Rules(rules::Args),
     Schema(schema::Args),
@@ -104,6 +107,7 @@ impl Command {
             Self::Install(args) => install::run(&args, globals, ui),
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
+            Self::Show(args) => show::run(&args, globals, ui),
             Self::Explain(args) => explain::run(&args, globals, ui),
             Self::Rules(args) => rules::run(&args, globals, ui),
             Self::Schema(args) => schema::run(&args, globals, ui),

@@ -370,6 +370,7 @@ impl Checker {
                 Rest::Entries(each) => {
                     self.within(name, |checker| checker.value(member, each))?;
                 }
+                Rest::Refused if !self.version.has(Change::RequirementsRefuseNested) => {}
                 Rest::Refused => {
                     return self.within(name, |checker| {
                         Err(checker.refuse("Codex knows no such key"))
@@ -469,7 +470,8 @@ impl Checker {
             return Err(self.wrong(value, "a table"));
         };
         let mut members = members.clone();
-        members.retain(|name, _| self.knows_server_key(name) || server::key(name).is_none());
+        members.retain(|name, _| knows_server_key(name, self.version));
+        self.as_older_versions(&mut members)?;
         if let Err(error) = server::judge(&members) {
             // Types point at the value, meaning at the server as a whole.
             let at_value = match &error {
@@ -491,12 +493,35 @@ impl Checker {
         Ok(())
     }
 
-    fn knows_server_key(&self, name: &str) -> bool {
-        match name {
-            "startup_readiness" => self.version.has(Change::StartupReadiness),
-            "omit_tools_from" => self.version.has(Change::OmitToolsFrom),
-            _ => true,
+    /// What versions before the newest read otherwise.
+    fn as_older_versions(&self, members: &mut IndexMap<String, Value>) -> Result<(), Problem> {
+        if !self.version.has(Change::OauthSecret)
+            && let Some(Value::Table(oauth)) = members.get_mut("oauth")
+        {
+            oauth.shift_remove("client_secret");
         }
+        if !self.version.has(Change::AnyEnvironment)
+            && let Some(environment) = members.get("environment_id").and_then(Value::as_str)
+        {
+            let cwd = members.get("cwd").and_then(Value::as_str);
+            if environment != "local" && !cwd.is_some_and(|cwd| cwd.starts_with('/')) {
+                return Err(self.refuse("an `environment_id` needs an absolute `cwd`"));
+            }
+        }
+        if !self.version.has(Change::ApprovalModeWrites) {
+            let tools = members.get("tools").and_then(Value::as_table);
+            let modes = tools
+                .into_iter()
+                .flat_map(IndexMap::values)
+                .filter_map(|tool| tool.get(&["approval_mode"]))
+                .chain(members.get("default_tools_approval_mode"));
+            for mode in modes {
+                if mode.as_str() == Some("writes") {
+                    return Err(self.refuse("there is no approval mode `writes`"));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn features(&mut self, value: &Value) -> Result<(), Problem> {
@@ -519,6 +544,15 @@ impl Checker {
             return Err(self.wrong(value, "a table"));
         };
         hooks_file::check(members, self.version).map_err(|message| self.refuse(message))
+    }
+}
+
+/// Whether a server's key is one that `version` reads.
+pub fn knows_server_key(name: &str, version: Version) -> bool {
+    match name {
+        "startup_readiness" => version.has(Change::StartupReadiness),
+        "omit_tools_from" => version.has(Change::OmitToolsFrom),
+        _ => true,
     }
 }
 

@@ -506,9 +506,6 @@ impl Requirements {
             if stronger || self.sandbox_modes.is_none() {
                 let modes = match mode {
                     SandboxMode::ReadOnly => vec![mode],
-                    SandboxMode::WorkspaceWrite if !version.has(Change::ManagedSandboxIsExact) => {
-                        SandboxMode::ALL.to_vec()
-                    }
                     _ => vec![SandboxMode::ReadOnly, mode],
                 };
                 self.sandbox_modes = Some(Required {

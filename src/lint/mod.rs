@@ -18,17 +18,21 @@ pub mod file;
 pub mod finding;
 pub mod fingerprint;
 pub mod fix;
+pub mod hooks;
 pub mod ignore;
+pub mod json;
 pub mod launch;
 pub mod registry;
 mod rules;
 pub mod run;
 pub mod secret;
 pub mod server;
+pub mod shape;
 pub mod words;
 
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade, Silenced};
+pub use hooks::HooksFile;
 pub use run::Report;
 
 /// How bad a finding is, from mild to grave.
@@ -101,6 +105,8 @@ pub enum Check {
     Requirements(fn(&ConfigFile, &mut Findings)),
     /// The comments that silence findings of one file, after all other rules.
     Ignores(fn(&[ignore::Ignore], &mut Findings)),
+    /// The hooks of a `hooks.json` or of a configuration file.
+    Hooks(fn(&HooksFile, &mut Findings)),
 }
 
 /// An example: a file that a rule finds, or leaves alone.

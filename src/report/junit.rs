@@ -62,13 +62,6 @@ pub fn findings(report: &Report, fail_on: Severity) -> String {
         }
         out.push_str("  </testsuite>\n");
     }
-    if all > 0 {
-        let _ = writeln!(
-            out,
-            "  <!-- {} -->",
-            escape(&text::summary(report)).replace("--", "- -")
-        );
-    }
     out.push_str("</testsuites>\n");
     out
 }

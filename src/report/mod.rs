@@ -9,6 +9,7 @@ pub mod github;
 pub mod json;
 pub mod junit;
 pub mod plan;
+pub mod policy;
 pub mod region;
 pub mod rule;
 pub mod sarif;

@@ -60,27 +60,23 @@ pub fn summary(report: &Report) -> String {
         format!("{} in {files}", parts.join(", "))
     };
     let by = [
-        (report.silenced(Silenced::Comment), "silenced by comments"),
-        (
-            report.silenced(Silenced::Config),
-            "silenced by .codex/codexgate.toml",
-        ),
-        (
-            report.silenced(Silenced::Baseline),
-            "silenced by the baseline",
-        ),
-        (report.milder, "made milder by .codex/codexgate.toml"),
+        (report.silenced(Silenced::Comment), "by comments"),
+        (report.silenced(Silenced::Config), "by codexgate.toml"),
+        (report.silenced(Silenced::Baseline), "by the baseline"),
     ];
-    let hidden: Vec<String> = by
+    let mut hidden: Vec<String> = by
         .into_iter()
         .filter(|(number, _)| *number > 0)
-        .map(|(number, how)| format!("{number} {how}"))
+        .map(|(number, how)| format!("{number} silenced {how}"))
         .collect();
+    if report.milder > 0 {
+        hidden.push(format!("{} made milder by codexgate.toml", report.milder));
+    }
     if hidden.is_empty() {
         found
     } else {
         format!(
-            "{found}\nnot counted: {} (`--no-ignore` shows them)",
+            "{found}\nbeside that: {} (`--no-ignore` undoes it)",
             hidden.join(", ")
         )
     }

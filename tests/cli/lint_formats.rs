@@ -47,6 +47,8 @@ fn sarif_is_valid_by_the_schema_of_the_standard() {
     let schema =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/schema/sarif-2.1.0.json");
     let schema = std::fs::read_to_string(schema).expect("the fixture is there");
+    // The published schema has one pattern that no reader of regular expressions takes.
+    let schema = schema.replace("[a-zA-Z]{2}]?$", "[a-zA-Z]{2}$");
     assert_valid(&serde_json::from_str(&schema).expect("it is JSON"), &value);
     let run = &value["runs"][0];
     assert_eq!(
@@ -254,7 +256,8 @@ const PLACES: &[(Kind, &str)] = &[
 const PIECE: usize = 8;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    // Each case judges every place; shrinking a text of random letters says nothing more.
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Known tokens: such a text counts as a secret wherever it stands.
     #[test]

@@ -12,6 +12,7 @@ mod lint_choose;
 mod lint_fix;
 mod lint_formats;
 mod schema;
+mod show;
 mod support;
 mod uninstall;
 mod usage;

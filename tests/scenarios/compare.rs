@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use codexgate::codex::effective::{ApprovalPolicy, Effective, Question, SandboxMode, Surface};
 use codexgate::codex::layer::Flags;
 use codexgate::codex::requirements::Reviewer;
+use codexgate::codex::version::{Change, NEWEST};
 use codexgate::codex::{Sources, Version, effective};
 use serde_json::{Map, Value, json};
 
@@ -14,25 +15,27 @@ use crate::scenario::Scenario;
 type Field = (&'static str, Option<String>);
 
 /// Each field that was recorded, with the difference if there is one.
-pub fn compare(scenario: &Scenario, version: Version) -> Vec<Field> {
+pub fn compare(name: &str, scenario: &Scenario, version: Version) -> Vec<Field> {
     let mut fields = Vec::new();
     let expected = &scenario.expected;
-    let mut recorded: BTreeSet<&str> = BTreeSet::new();
     let only = scenario.spec.get("expect_only").and_then(Value::as_array);
     let is_recorded = |name: &str| {
         only.is_none_or(|names| names.iter().any(|known| known.as_str() == Some(name)))
     };
     let arguments = Arguments::read(&scenario.args());
+    if !version.has(Change::ExecWritesNoTrust) {
+        // The recorded `exec` came first, and older ones write trust.
+        scenario.write_trust(&arguments.exec(scenario, version));
+    }
     let (told, warned) = ask(scenario, &arguments.app_server(scenario, version));
     let told = scenario.scrub(&told);
-    recorded.insert("starts");
     fields.push(field("starts", &told["starts"], &expected["starts"]));
     if expected["starts"] == json!(false) && told["starts"] == json!(false) {
         fields.push(place(&told["error"], &expected["error"]));
     }
     let agrees = told["starts"] == expected["starts"];
     let starts = expected["starts"] == json!(true);
-    for name in [
+    for field_name in [
         "approval_policy",
         "approvals_reviewer",
         "sandbox",
@@ -44,24 +47,34 @@ pub fn compare(scenario: &Scenario, version: Version) -> Vec<Field> {
         "requirements",
         "hooks",
     ] {
-        if !agrees || !starts || !is_recorded(name) {
+        if !agrees || !starts || !is_recorded(field_name) {
             continue;
         }
-        let (ours, theirs) = match name {
-            "origins" => (without_arrays(&told[name]), without_arrays(&expected[name])),
-            "mcp_servers" => (servers(&told[name]), servers(&expected[name])),
-            "hooks" => (hooks(&told[name]), hooks(&expected[name])),
-            "requirements" => (limits(&told[name]), limits(&expected[name])),
-            _ => (told[name].clone(), expected[name].clone()),
+        let (ours, theirs) = match field_name {
+            "origins" => (
+                without_arrays(&told[field_name]),
+                without_arrays(&expected[field_name]),
+            ),
+            "mcp_servers" => (servers(&told[field_name]), servers(&expected[field_name])),
+            "hooks" => (hooks(&told[field_name]), hooks(&expected[field_name])),
+            "requirements" => (
+                limits(&told[field_name], version),
+                limits(&expected[field_name], version),
+            ),
+            _ => (told[field_name].clone(), expected[field_name].clone()),
         };
-        fields.push(field(name, &ours, &theirs));
+        fields.push(field(field_name, &ours, &theirs));
     }
     if agrees && starts && is_recorded("warnings") {
         fields.push(ignored(&warned, &expected["warnings"]));
         fields.push(refused(&warned, &expected["warnings"]));
     }
+    // Older versions were not asked what `exec` does in these.
+    let unasked = ["mcp-", "hooks-", "rules-", "shape-"];
+    let is_asked = version == NEWEST || !unasked.iter().any(|start| name.starts_with(start));
     if let Some(exec) = expected["cli"].get("exec")
         && is_recorded("cli")
+        && is_asked
     {
         fields.extend(compare_exec(scenario, &arguments, version, exec));
         fields.extend(compare_list(scenario, &arguments, version, expected));
@@ -75,7 +88,10 @@ fn compare_exec(
     version: Version,
     exec: &Value,
 ) -> Vec<Field> {
-    let usage = arguments.is_wrong_for_exec;
+    let usage = arguments.is_wrong_for_exec
+        || (arguments.full_auto && version.has(Change::NoFullAuto))
+        || (arguments.approve_for_me && !version.has(Change::ApproveForMe))
+        || (arguments.trust && !version.has(Change::ExecTrustFlag));
     let question = arguments.exec(scenario, version);
     let (told, _) = ask(scenario, &question);
     let starts = told["starts"] == json!(true) && !usage;
@@ -185,9 +201,13 @@ fn hooks(hooks: &Value) -> Value {
 }
 
 /// Without what is shown and limits nothing: the text of hooks, and the network.
-fn limits(requirements: &Value) -> Value {
+fn limits(requirements: &Value, version: Version) -> Value {
     let mut limits = requirements.clone();
     if let Some(members) = limits.as_object_mut() {
+        // Which of the older versions tells it was asked in a few scenarios only.
+        if !version.has(Change::TellsLoginMethods) {
+            members.remove("allowedLoginMethods");
+        }
         members.remove("hooks");
         members.remove("network");
     }
@@ -326,7 +346,6 @@ impl Arguments {
                 other => panic!("{other}"),
             }
         }
-        found.is_wrong_for_exec |= found.full_auto;
         found
     }
 
@@ -344,7 +363,7 @@ impl Arguments {
                 _ => None,
             },
             // `exec --trust` wrote trust before the app server was asked.
-            trusted: self.trust.then_some(true),
+            trusted: (self.trust && version.has(Change::ExecTrustFlag)).then_some(true),
             cwd: Some(cwd),
             version,
             ..Question::default()
@@ -362,6 +381,7 @@ impl Arguments {
             sandbox: match (self.yolo, self.approve_for_me) {
                 (true, _) => Some(SandboxMode::DangerFullAccess),
                 (_, true) => Some(SandboxMode::WorkspaceWrite),
+                _ if self.full_auto => Some(SandboxMode::WorkspaceWrite),
                 _ => self.sandbox,
             },
             approval: self.approve_for_me.then_some(ApprovalPolicy::OnRequest),

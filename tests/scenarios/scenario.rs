@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use codexgate::codex::Site;
+use codexgate::codex::effective::{Effective, Question};
 use codexgate::codex::site::Environment;
+use codexgate::codex::{Site, Sources};
 use serde_json::{Map, Value, json};
 
 /// One scenario with its folders.
@@ -110,6 +111,27 @@ impl Scenario {
         serde_json::from_str(&text).expect("still JSON")
     }
 
+    /// Writes into the user's file what Codex would write when it trusts the folder by itself.
+    pub fn write_trust(&self, question: &Question) {
+        let Ok(site) = self.site() else { return };
+        let answer = Effective::resolve(&Sources::read(&site), question);
+        if answer.trust.automatic {
+            self.append_trust(&answer.trust.key, "trusted");
+        }
+    }
+
+    fn append_trust(&self, folder: &Path, level: &str) {
+        let path = self.codex_home().join("config.toml");
+        let mut bytes = fs::read(&path).unwrap_or_default();
+        if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+            bytes.push(b'\n');
+        }
+        let folder = folder.display();
+        let entry = format!("[projects.\"{folder}\"]\ntrust_level = \"{level}\"\n");
+        bytes.extend(entry.bytes());
+        fs::write(path, bytes).expect("a file");
+    }
+
     fn fill(&self, text: &str) -> String {
         text.replace("@PROJECT@", &path_text(&self.project()))
             .replace("@CODEX_HOME@", &path_text(&self.codex_home()))
@@ -145,18 +167,7 @@ impl Scenario {
             fs::write(git.join("HEAD"), "ref: refs/heads/main\n").expect("a file");
         }
         if let Some(level) = self.text("trust") {
-            let path = self.codex_home().join("config.toml");
-            let mut bytes = fs::read(&path).unwrap_or_default();
-            if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-                bytes.push(b'\n');
-            }
-            let project = self.project();
-            let entry = format!(
-                "[projects.\"{}\"]\ntrust_level = \"{level}\"\n",
-                project.display()
-            );
-            bytes.extend(entry.bytes());
-            fs::write(path, bytes).expect("a file");
+            self.append_trust(&self.project(), level);
         }
         fs::create_dir_all(self.project().join(self.text("cwd").unwrap_or_default()))
             .expect("folders");

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::super::check::only_known;
+use super::super::check::{knows_server_key, only_known};
 use super::super::hooks_file::HandlerKind;
 use super::super::keys::{self, Type};
 use super::super::layer::{Content, Kind, Layer, Sources};
@@ -197,7 +197,12 @@ fn layers(effective: &Effective) -> Json {
             if let Some(disabled) = &layer.disabled {
                 let key = &disabled.key;
                 let parts = "project-local config, hooks, and exec policies";
-                let why = if disabled.level == Level::Untrusted {
+                let told = effective.version.has(Change::TellsEffectiveTrust);
+                let why = if disabled.level == Level::Untrusted && !told {
+                    format!(
+                        "{key} is marked as untrusted in {user_file}. To load {parts}, mark it trusted."
+                    )
+                } else if disabled.level == Level::Untrusted {
                     format!(
                         "{key} is marked as untrusted in the effective configuration. To load {parts}, update its trust setting. If that setting is managed by your organization, contact your administrator."
                     )
@@ -233,13 +238,14 @@ fn servers(servers: &[Server], effective: &Effective) -> Json {
 
 /// A server with its defaults, as `config/read` tells it.
 fn one_server(server: &Server, origin: Map<String, Json>, effective: &Effective) -> Json {
+    let version = effective.version;
     let mut entry = Map::new();
     if server.transport == Transport::Stdio {
         entry.insert("args".to_owned(), json!([]));
     }
     entry.insert("environment_id".to_owned(), "local".into());
     for (name, value) in server.value.as_table().into_iter().flatten() {
-        let Some(key) = server::key(name) else {
+        let Some(key) = server::key(name).filter(|_| knows_server_key(name, version)) else {
             continue;
         };
         let value = match (key.kind, value) {
@@ -252,7 +258,15 @@ fn one_server(server: &Server, origin: Map<String, Json>, effective: &Effective)
             }
             _ => plain(value),
         };
-        if name == "tools" {
+        if name == "oauth" {
+            let mut value = value;
+            if let Some(oauth) = value.as_object_mut()
+                && !version.has(Change::OauthSecret)
+            {
+                oauth.remove("client_secret");
+            }
+            entry.insert(name.clone(), value);
+        } else if name == "tools" {
             entry.insert(name.clone(), tools(&value));
         } else if name != "name" {
             entry.insert(name.clone(), value);
@@ -409,7 +423,9 @@ fn requirements(effective: &Effective) -> Json {
     if let Some(Json::Array(allowed)) = get(&["allowed_login_methods"]) {
         methods.retain(|method| allowed.contains(&Json::from(method.clone())));
     }
-    found.insert("allowedLoginMethods".to_owned(), methods.into());
+    if version.has(Change::TellsLoginMethods) {
+        found.insert("allowedLoginMethods".to_owned(), methods.into());
+    }
     if let Some(Required { value, .. }) = &limits.approvals {
         let policies: Vec<Json> = value.iter().map(|policy| approval(*policy)).collect();
         found.insert("allowedApprovalPolicies".to_owned(), policies.into());
@@ -432,7 +448,9 @@ fn requirements(effective: &Effective) -> Json {
             .collect();
         found.insert("allowedPermissionProfiles".to_owned(), profiles.into());
     }
-    if let Some(name) = get(&["default_permissions"]) {
+    if version.has(Change::PermissionProfilePins)
+        && let Some(name) = get(&["default_permissions"])
+    {
         found.insert("defaultPermissions".to_owned(), name);
     }
     if let Some(Required { value, .. }) = &limits.web_search {

@@ -134,6 +134,7 @@ impl Loader<'_> {
             version,
             cwd,
             home: site.home.clone(),
+            codex_home: site.codex_home.clone(),
             layers,
             merged,
             trust,
@@ -320,16 +321,11 @@ impl Loader<'_> {
         layers
     }
 
-    /// What decides the defaults. Here the administrator's file counts too, since 0.154.
+    /// What decides the defaults. Here the administrator's file counts too, in all versions.
     fn trust(&self, layers: &[Layer], folders: &Folders, trusting: Option<&str>) -> Trust {
         let mut merged = Merged::empty();
         for (index, layer) in layers.iter().enumerate() {
-            let counts = match layer.kind {
-                Kind::Project => false,
-                Kind::Managed => self.question.version.has(Change::TrustInManaged),
-                _ => true,
-            };
-            if counts {
+            if layer.kind != Kind::Project {
                 merged.lay(&layer.value(), index);
             }
         }
@@ -494,6 +490,13 @@ fn unreadable_project(layer: &Layer) -> Option<StartError> {
         Content::Broken { .. } if layer.disabled.is_some() => None,
         _ => unreadable(layer),
     }
+}
+
+/// Whether Codex takes the key at `path` from no project.
+pub fn is_denied_in_projects(path: &[&str], version: Version) -> bool {
+    DENIED_IN_PROJECTS
+        .iter()
+        .any(|(denied, since)| *denied == path && since.is_none_or(|change| version.has(change)))
 }
 
 /// Drops what Codex takes from no project, and notes it with the rest of a disabled layer.

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 pub use approvals::{ApprovalPolicy, Granular};
 pub use hooks::{Hook, HookTrust};
+pub use load::is_denied_in_projects;
 pub use merge::{Data, Merged};
 pub use sandbox::{Reach, Sandbox};
 pub use servers::Server;
@@ -221,6 +222,8 @@ pub struct Effective {
     pub cwd: PathBuf,
     /// The home folder, for `~`.
     pub home: Option<PathBuf>,
+    /// Codex's home.
+    pub codex_home: Option<PathBuf>,
     /// All layers, weak to strong; those that do not count too.
     pub layers: Vec<Layer>,
     /// The merged tree of the layers that count; its layer indices are those of `layers`.
@@ -253,7 +256,7 @@ impl Effective {
 
     fn once(sources: &Sources, question: &Question, trusting: Option<&str>) -> Self {
         let mut effective = load::load(sources, question, trusting);
-        let problem = effective.problem(question);
+        let problem = effective.problem();
         if let Err(error) = problem {
             if effective.starts.is_ok() {
                 effective.starts = Err(error);
@@ -332,7 +335,7 @@ impl Effective {
     }
 
     /// What stops Codex in the merged result, before anything is decided.
-    fn problem(&self, question: &Question) -> Result<(), StartError> {
+    fn problem(&self) -> Result<(), StartError> {
         let value = self.merged.value();
         if let Err(problem) = super::check::check_merged(&value, self.version) {
             return Err(self.blame(problem.message, problem.path));
@@ -383,7 +386,6 @@ impl Effective {
         {
             return refuse(&["model_provider"], "there is no such model provider");
         }
-        let _ = question;
         Ok(())
     }
 
@@ -425,7 +427,7 @@ impl Effective {
         let decision = sandbox::Decision::new(self, question, &self.requirements);
         let configured = decision.configured()?;
         refused.extend(decision.refused_profile());
-        let sandbox = self.limit_sandbox(configured, approval.value, &mut refused)?;
+        let sandbox = self.limit_sandbox(question, configured, approval.value, &mut refused)?;
         Ok(Policy {
             approval,
             reviewer,
@@ -512,6 +514,7 @@ impl Effective {
     /// A mode that is not allowed becomes read-only (scenario `req-sandbox-fallback`).
     fn limit_sandbox(
         &self,
+        question: &Question,
         configured: Decided<Sandbox>,
         approval: ApprovalPolicy,
         refused: &mut Vec<Refused>,
@@ -533,7 +536,7 @@ impl Effective {
         };
         if mode == SandboxMode::DangerFullAccess
             && approval == ApprovalPolicy::Never
-            && self.version.has(Change::NeverNeedsSandbox)
+            && (question.surface == Surface::Exec || self.version.has(Change::NeverNeedsSandbox))
         {
             return Err(StartError {
                 message: "`never` cannot stand with a sandbox that requirements refuse".to_owned(),

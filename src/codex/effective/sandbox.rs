@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 
 use super::super::requirements::Requirements;
 use super::super::trust::Level;
+use super::super::version::Change;
 use super::merge::Merged;
 use super::{By, Decided, Effective, Question, SandboxMode, StartError};
 use crate::codex::layer::Kind;
@@ -455,6 +456,9 @@ impl<'e> Decision<'e> {
                 grants.add(path.join(sub));
             }
         }
+        if grants.cwd {
+            grants.extra.extend(self.memories());
+        }
         Ok(Sandbox {
             reach: grants.reach(profile.network),
             network: profile.network,
@@ -546,6 +550,7 @@ impl<'e> Decision<'e> {
                 roots.push(root.clone());
             }
         }
+        roots.extend(self.memories());
         Sandbox {
             reach: Reach::Workspace {
                 cwd: true,
@@ -556,6 +561,12 @@ impl<'e> Decision<'e> {
             network: settings.network,
             profile,
         }
+    }
+
+    /// Codex's own memories, which older versions list as writable.
+    fn memories(&self) -> Option<PathBuf> {
+        let home = self.effective.codex_home.as_ref()?;
+        (!self.effective.version.has(Change::MemoriesNotWritable)).then(|| home.join("memories"))
     }
 
     fn workspace_write(&self) -> WorkspaceWrite {
