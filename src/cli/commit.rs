@@ -50,11 +50,7 @@ impl Intents {
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn find<'a>(
-        site: &Site,
-        state: &State,
-        paths: impl Iterator<Item = &'a Path> + Clone,
-    ) -> Result<Self, Failure> {
+    pub fn find(site: &Site, state: &State, paths: &[&Path]) -> Result<Self, Failure> {
         if let Some(state) = state.folder() {
             files::make_private_folder(state)
                 .map_err(|source| Failure::cannot_make(state, &source))?;
@@ -63,10 +59,10 @@ impl Intents {
                 made: Vec::new(),
             });
         }
-        let folder = [Scope::System, Scope::User, Scope::Project]
-            .into_iter()
-            .filter_map(|scope| scope_folder(site, scope))
-            .find(|folder| paths.clone().any(|path| path.starts_with(folder)))
+        let scopes = [Scope::System, Scope::User, Scope::Project];
+        let mut known = scopes.iter().filter_map(|scope| scope_folder(site, *scope));
+        let folder = known
+            .find(|folder| paths.iter().any(|path| path.starts_with(folder)))
             .unwrap_or_else(|| site.dot_codex());
         Self::make(site, folder)
     }

@@ -181,9 +181,9 @@ fn commit_all(writes: &[Write], site: &Site, state: &State) -> Result<(), Failur
     };
     for group in groups {
         let Some(first) = group.first() else { continue };
-        let paths = group.iter().map(|write| write.path.as_path());
+        let paths: Vec<&Path> = group.iter().map(|write| write.path.as_path()).collect();
         let intents = if state.folder().is_some() {
-            Intents::find(site, state, paths)?
+            Intents::find(site, state, &paths)?
         } else {
             Intents::beside(site, &first.path)?
         };

@@ -1,5 +1,7 @@
 //! The common end of `install` and `uninstall`: show, ask, commit.
 
+use std::path::Path;
+
 use crate::cli::commit::{self, Intents};
 use crate::cli::state::State;
 use crate::cli::{Exit, Failure};
@@ -208,8 +210,8 @@ impl Act<'_> {
     }
 
     fn commit(&self, plan: &Plan, records: &[RecordChange]) -> Result<(), Failure> {
-        let paths = plan.files.iter().map(|file| file.path.as_path());
-        let intents = Intents::find(self.site, self.state, paths)?;
+        let paths: Vec<&Path> = plan.files.iter().map(|file| file.path.as_path()).collect();
+        let intents = Intents::find(self.site, self.state, &paths)?;
         let committed = write::commit(plan, records, &intents.folder, &mut RealDisk);
         let gone = plan.files.iter().flat_map(|file| &file.folders);
         intents.end(committed.is_ok(), gone);

@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn moving_reordering_and_respelling_keep_the_name() {
         let names = prints(TEXT);
-        assert_eq!(names.len(), 3, "{names:?}");
+        assert_eq!(names.len(), 4, "{names:?}");
         for other in [
             "# new\n\nsandbox_mode = 'danger-full-access' # why\n\
              [mcp_servers.b]\nurl = 'http://example.com/'\n\

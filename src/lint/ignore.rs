@@ -272,11 +272,13 @@ mod tests {
 
     #[test]
     fn many_comments_and_many_findings_take_no_square_of_time() {
-        let text: String = (0..2_000)
-            .map(|n| {
-                format!("[profiles.p{n}]\n# codexgate: ignore[danger-full-access] why\n{OPEN}\n")
-            })
-            .collect();
+        let mut text = String::new();
+        for n in 0..2_000 {
+            let lines = format!("[profiles.p{n}]\n# codexgate: ignore[danger-full-access] why\n");
+            text.push_str(&lines);
+            text.push_str(OPEN);
+            text.push('\n');
+        }
         let (_, silenced) = spoken(&text);
         assert_eq!(silenced, 2_000);
     }

@@ -176,6 +176,19 @@ pub fn page(rule: &Rule) -> String {
     out
 }
 
+/// Why, and the first example of each kind, as Markdown.
+pub fn help(rule: &Rule) -> String {
+    let mut out = format!("{}\n", rule.why);
+    for (title, cases) in [("Bad", rule.bad), ("Good", rule.good)] {
+        if let Some(case) = cases.first() {
+            let _ = write!(out, "\n{title}, in `{}`:\n\n", case.place());
+            fence(&mut out, case.kind, case.input);
+        }
+    }
+    let _ = write!(out, "\nMore: `codexgate explain {}`\n", rule.id);
+    out
+}
+
 fn fence(out: &mut String, kind: Kind, input: Input) {
     let (language, text) = match input {
         Input::Text(marked) => {

@@ -56,7 +56,7 @@ fn descriptor(known: &Rule) -> Value {
         "id": known.id,
         "shortDescription": { "text": known.says },
         "fullDescription": { "text": known.why },
-        "help": { "text": known.why, "markdown": rule::page(known) },
+        "help": { "text": known.why, "markdown": rule::help(known) },
         "defaultConfiguration": { "level": level(known.severity) },
         "properties": {
             "precision": match rule::confidence(known.confidence) {

@@ -2,7 +2,7 @@
 //! It is about codexgate's own comments: an opinion, and no claim about Codex.
 
 use crate::lint::ignore::{Ignore, Name};
-use crate::lint::{Check, Confidence, Findings, Rule, Severity, case, registry, words};
+use crate::lint::{Check, Confidence, Findings, Home, Rule, Severity, case, registry, words};
 
 pub const RULE: Rule = Rule {
     id: "ignore-unused",
@@ -15,6 +15,7 @@ pub const RULE: Rule = Rule {
           what it was for.",
     bad: &[
         case("‹# codexgate: ignore[danger-full-access]›\nsandbox_mode = \"danger-full-access\"\n")
+            .in_home(Home::Project)
             .also(&["danger-full-access"]),
         case(
             "# codexgate: ignore[‹danger-full-access›] a test machine\nsandbox_mode = \"read-only\"\n",
@@ -27,6 +28,7 @@ pub const RULE: Rule = Rule {
             "# codexgate: ignore[danger-full-access] a test machine\n\
              sandbox_mode = \"danger-full-access\"\n",
         )
+        .in_home(Home::Project)
         .also(&["danger-full-access"]),
         case("# codexgate: what is ignored here\n"),
         case("model = '# codexgate: ignore[syntax] no comment'\n"),
