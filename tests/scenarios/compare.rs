@@ -29,6 +29,14 @@ pub fn compare(name: &str, scenario: &Scenario, version: Version) -> Vec<Field> 
     }
     let (told, warned) = ask(scenario, &arguments.app_server(scenario, version));
     let told = scenario.scrub(&told);
+    // `config/read` was asked before the thread's parameters came.
+    let mut question = arguments.app_server(scenario, version);
+    (question.sandbox, question.approval) = (None, None);
+    let read = if scenario.spec["thread"].is_null() {
+        told.clone()
+    } else {
+        scenario.scrub(&ask(scenario, &question).0)
+    };
     fields.push(field("starts", &told["starts"], &expected["starts"]));
     if expected["starts"] == json!(false) && told["starts"] == json!(false) {
         fields.push(place(&told["error"], &expected["error"]));
@@ -50,6 +58,10 @@ pub fn compare(name: &str, scenario: &Scenario, version: Version) -> Vec<Field> 
         if !agrees || !starts || !is_recorded(field_name) {
             continue;
         }
+        let told = match field_name {
+            "layers" | "origins" | "mcp_servers" | "config" | "hooks" => &read,
+            _ => &told,
+        };
         let (ours, theirs) = match field_name {
             "origins" => (
                 without_arrays(&told[field_name]),
@@ -125,6 +137,7 @@ fn compare_list(
     question.strict = false;
     question.surface = Surface::Exec;
     question.approval = Some(ApprovalPolicy::OnRequest);
+    question.sandbox = None;
     let (told, _) = ask(scenario, &question);
     vec![field("mcp_list.starts", &told["starts"], &list["starts"])]
 }
@@ -384,7 +397,11 @@ impl Arguments {
                 _ if self.full_auto => Some(SandboxMode::WorkspaceWrite),
                 _ => self.sandbox,
             },
-            approval: self.approve_for_me.then_some(ApprovalPolicy::OnRequest),
+            approval: match (self.yolo, self.approve_for_me) {
+                (true, _) => Some(ApprovalPolicy::Never),
+                (_, true) => Some(ApprovalPolicy::OnRequest),
+                _ => None,
+            },
             reviewer: self.approve_for_me.then_some(Reviewer::AutoReview),
             add_dirs: self.add_dirs.clone(),
             ignore_user: self.ignore_user,
