@@ -301,7 +301,7 @@ impl Checker {
                 .map(|_| ())
                 .ok_or_else(|| self.wrong(value, "a string")),
             Type::Path => match text(value) {
-                Some(path) if self.absolute && !path.starts_with(['/', '~']) => {
+                Some(path) if self.absolute && !path.starts_with('/') => {
                     Err(self.refuse("a relative path in a file that is wrong elsewhere"))
                 }
                 Some(_) => Ok(()),

@@ -101,6 +101,7 @@ fn compare_exec(
     exec: &Value,
 ) -> Vec<Field> {
     let usage = arguments.is_wrong_for_exec
+        || (arguments.approve_for_me && arguments.sandbox.is_some())
         || (arguments.full_auto && version.has(Change::NoFullAuto))
         || (arguments.approve_for_me && !version.has(Change::ApproveForMe))
         || (arguments.trust && !version.has(Change::ExecTrustFlag));
@@ -135,11 +136,12 @@ fn compare_list(
     let mut question = arguments.app_server(scenario, version);
     question.profile.clone_from(&arguments.profile);
     question.strict = false;
-    question.surface = Surface::Exec;
-    question.approval = Some(ApprovalPolicy::OnRequest);
-    question.sandbox = None;
-    let (told, _) = ask(scenario, &question);
-    vec![field("mcp_list.starts", &told["starts"], &list["starts"])]
+    (question.approval, question.sandbox) = (None, None);
+    let starts = scenario.site().is_ok_and(|site| {
+        let answer = Effective::resolve(&Sources::read(&site), &question);
+        answer.before().starts.is_ok()
+    });
+    vec![field("mcp_list.starts", &json!(starts), &list["starts"])]
 }
 
 fn field(name: &'static str, ours: &Value, theirs: &Value) -> Field {
@@ -237,6 +239,11 @@ fn ignored(ours: &Warned, theirs: &Value) -> Field {
     let mut named = BTreeSet::new();
     let mut count = 0;
     for text in texts(theirs) {
+        // What a thread that trusted the folder says in the end, it says anew.
+        if text.starts_with("Codex is ignoring") {
+            named.clear();
+            count = 0;
+        }
         for line in text.lines() {
             if let Some(key) = line
                 .split_once('`')
@@ -273,6 +280,9 @@ fn refused(ours: &Warned, theirs: &Value) -> Field {
     let mut ours = ours.refused.clone();
     found.sort();
     ours.sort();
+    // Said once before a thread trusts the folder, and once after.
+    found.dedup();
+    ours.dedup();
     let difference = (ours != found).then(|| format!("model {ours:?}, Codex {found:?}"));
     ("warnings.refused", difference)
 }

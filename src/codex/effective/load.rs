@@ -351,16 +351,12 @@ impl Loader<'_> {
     fn check_strictly(&mut self, layers: &[Layer]) {
         let version = self.question.version;
         for layer in layers.iter().filter(|layer| layer.disabled.is_none()) {
-            let mut value = match &layer.content {
+            let value = match &layer.content {
                 Content::Document(document) => document.root().value(),
                 Content::Flags(value) => value.clone(),
                 _ => continue,
             };
             let ignored = unknown(&value, version);
-            // A server may be written in parts, over several layers.
-            if let Value::Table(members) = &mut value {
-                members.shift_remove("mcp_servers");
-            }
             let (path, message, place) = match check(&value, version) {
                 Err(problem) => {
                     let place = layer.place(&problem.path);

@@ -273,15 +273,16 @@ impl Effective {
         effective
     }
 
-    /// The app server itself starts before any client says anything. Where the files alone do not
+    /// The app server, which `exec` brings along, starts before anybody says more. Where the files alone do not
     /// load, it goes on without the user's and the projects'; where that does not load either,
     /// no parameter of a thread can help.
     fn server_error(sources: &Sources, question: &Question, found: &Self) -> Option<StartError> {
         let says_more = question.sandbox.is_some() || question.approval.is_some();
-        if question.surface != Surface::AppServer || !says_more || found.starts.is_err() {
+        if !says_more || found.starts.is_err() {
             return None;
         }
         let mut without = question.clone();
+        without.surface = Surface::AppServer;
         without.sandbox = None;
         without.approval = None;
         let error = Self::once(sources, &without, None).starts.err()?;
@@ -494,13 +495,19 @@ impl Effective {
         let configured = decision.configured()?;
         refused.extend(decision.refused_profile());
         let sandbox = self.limit_sandbox(question, configured, approval.value, &mut refused)?;
+        let rules = super::rules_file::files(self, sources);
+        if question.surface == Surface::Exec
+            && let Some(error) = super::rules_file::first_broken(&rules, sources)
+        {
+            return Err(error);
+        }
         Ok(Policy {
             approval,
             reviewer,
             sandbox,
             servers: servers::servers(self),
             hooks: hooks::hooks(self, sources),
-            rules: super::rules_file::files(self, sources),
+            rules,
             refused,
         })
     }
