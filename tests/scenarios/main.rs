@@ -9,7 +9,7 @@
 mod compare;
 mod scenario;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +98,10 @@ fn folders() -> Vec<PathBuf> {
 fn compare_all(version: Version) {
     let gaps = gaps(version);
     let differences = differences(version);
+    let newest_only: BTreeSet<String> = table("tests/scenarios/newest_only.txt", 1)
+        .into_iter()
+        .flatten()
+        .collect();
     let wanted = std::env::var("SCENARIO").ok();
     let (mut compared, mut scenarios) = (0, 0);
     let mut seen = Vec::new();
@@ -110,6 +114,9 @@ fn compare_all(version: Version) {
             .to_string_lossy()
             .into_owned();
         if wanted.as_ref().is_some_and(|wanted| !name.contains(wanted)) {
+            continue;
+        }
+        if version != version::NEWEST && newest_only.contains(&name) {
             continue;
         }
         scenarios += 1;
