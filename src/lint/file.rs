@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use super::json::{self, Json};
 use super::secret::{self, Secret};
 use crate::codex::version::Version;
 use crate::document::{Data, Document, KeyPath, LineIndex, Node, Span, SyntaxError};
@@ -97,7 +98,7 @@ pub enum Content {
     /// TOML that parses.
     Toml(Document),
     /// JSON that parses.
-    Json(serde_json::Value),
+    Json(Json),
     /// A text that is not parsed here.
     Text,
     /// TOML or JSON that does not parse.
@@ -143,7 +144,10 @@ impl Source {
             };
         }
         let content = match subject.kind {
-            Kind::Hooks => parse_json(&text),
+            Kind::Hooks => match json::parse(&text) {
+                Ok(json) => Content::Json(json),
+                Err(error) => Content::Broken(error),
+            },
             _ => Content::Text,
         };
         Self::new(subject, content, text)
@@ -188,34 +192,6 @@ impl Source {
             _ => &self.lines,
         }
     }
-}
-
-/// JSON as Codex takes it, or the first place that shows it is none.
-fn parse_json(text: &str) -> Content {
-    // Codex chokes on a byte order mark (scenario hooks-json-bom); that is said elsewhere.
-    let body = text.trim_start_matches('\u{feff}');
-    match serde_json::from_str(body) {
-        Ok(value) => Content::Json(value),
-        Err(error) => {
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
-            let at = json_place(body, error.line(), error.column()) + (text.len() - body.len());
-            Content::Broken(SyntaxError {
-                message: message.to_owned(),
-                span: Span::new(at, at + text[at..].chars().next().map_or(0, char::len_utf8)),
-            })
-        }
-    }
-}
-
-/// The byte that a JSON error means. Its column counts bytes and ends behind the last one read.
-fn json_place(text: &str, line: usize, column: usize) -> usize {
-    let start = LineIndex::new(text).line(text, line.max(1)).start;
-    let mut at = (start + column.saturating_sub(1)).min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// The view of one TOML file that parses.

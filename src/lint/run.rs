@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::discover::{self, discover};
 use super::file::{ConfigFile, Kind, Source};
 use super::finding::{Finding, Findings};
+use super::hooks::HooksFile;
 use super::registry::RULES;
 use super::{Check, Severity};
 use crate::codex::Site;
@@ -84,12 +85,18 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
     let view = ConfigFile::new(source, version);
     let config = view.filter(|file| file.kind().is_config());
     let requirements = view.filter(|file| file.kind() == Kind::Requirements);
+    let hooks = HooksFile::new(source, version);
     for rule in RULES {
         match rule.check {
             Check::Source(check) => check(source, &mut found),
             Check::File(check) => {
                 if let Some(file) = &config {
                     check(file, &mut found);
+                }
+            }
+            Check::Hooks(check) => {
+                if let Some(hooks) = &hooks {
+                    check(hooks, &mut found);
                 }
             }
             Check::Requirements(check) => {

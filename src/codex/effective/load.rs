@@ -491,6 +491,13 @@ fn unreadable_project(layer: &Layer) -> Option<StartError> {
     }
 }
 
+/// Whether Codex takes the key at `path` from no project.
+pub fn is_denied_in_projects(path: &[&str], version: Version) -> bool {
+    DENIED_IN_PROJECTS
+        .iter()
+        .any(|(denied, since)| *denied == path && since.is_none_or(|change| version.has(change)))
+}
+
 /// Drops what Codex takes from no project, and notes it with the rest of a disabled layer.
 fn sanitize(layer: &mut Layer, version: Version, dropped: &mut Vec<Dropped>) {
     let value = layer.value();

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 pub use approvals::{ApprovalPolicy, Granular};
 pub use hooks::{Hook, HookTrust};
+pub use load::is_denied_in_projects;
 pub use merge::{Data, Merged};
 pub use sandbox::{Reach, Sandbox};
 pub use servers::Server;

@@ -7,7 +7,9 @@
 use crate::codex::version::Change;
 use crate::document::{Edit, Form, Node};
 use crate::lint::file::word;
-use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Kind, Rule, Severity, case};
+use crate::lint::{
+    Check, Confidence, ConfigFile, Findings, Grade, Home, Kind, Rule, Severity, case,
+};
 
 pub const NEVER: Rule = Rule {
     id: "approval-never",
@@ -76,7 +78,7 @@ pub const REMOVED: Rule = Rule {
     good: &[
         case("approval_policy = \"on-request\"\n"),
         case("allowed_approval_policies = [\"on-request\", \"untrusted\"]\nallowed_sandbox_modes = [\"read-only\"]\n")
-            .of(Kind::Requirements),
+            .of(Kind::Requirements).in_home(Home::System),
     ],
     check: Check::File(removed),
 };

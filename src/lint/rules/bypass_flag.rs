@@ -2,10 +2,13 @@
 //! Source: scenarios exec-yolo, exec-yolo-short, exec-full-auto, prec-requirements-yolo,
 //! approval-exec-a-flag, prec-c-against-s; Codex 0.134 to 0.171.
 
+use crate::codex::version::Version;
 use crate::document::{Node, Span};
 use crate::lint::file::text;
 use crate::lint::server::{Server, basename};
-use crate::lint::{Check, Confidence, ConfigFile, Findings, Rule, Severity, case};
+use crate::lint::{
+    Check, Confidence, ConfigFile, Findings, HooksFile, Kind, Rule, Severity, Source, case,
+};
 
 pub const RULE: Rule = Rule {
     id: "bypass-flag",
@@ -29,6 +32,8 @@ pub const RULE: Rule = Rule {
         case(
             "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = ‹\"codex exec --sandbox danger-full-access hi\"›\n",
         ),
+        case("{ \"hooks\": { \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": ‹\"codex exec --yolo hi\"› }] }] } }\n")
+            .of(Kind::Hooks),
     ],
     good: &[
         case(
@@ -38,10 +43,22 @@ pub const RULE: Rule = Rule {
             "[mcp_servers.a]\ncommand = \"a-mcp\"\nargs = [\"-a\", \"never\", \"-s\", \"fast\"]\n",
         ),
     ],
-    check: Check::File(check),
+    check: Check::Source(check),
 };
 
-fn check(file: &ConfigFile, found: &mut Findings) {
+fn check(source: &Source, found: &mut Findings) {
+    let version = Version::default();
+    if let Some(file) = ConfigFile::new(source, version).filter(|file| file.kind().is_config()) {
+        config(&file, found);
+    }
+    if let Some(hooks) = HooksFile::new(source, version) {
+        for command in hooks.handlers().filter_map(|handler| handler.command()) {
+            words([(command.text, command.span)], found);
+        }
+    }
+}
+
+fn config(file: &ConfigFile, found: &mut Findings) {
     for server in Server::all(file) {
         let line = server.line();
         words(line.iter().map(|word| (word.text, word.span)), found);
@@ -52,22 +69,6 @@ fn check(file: &ConfigFile, found: &mut Findings) {
         notify.filter_map(|node| Some((text(node)?, node.span))),
         found,
     );
-    if let Some(hooks) = file.root().child("hooks") {
-        commands(hooks, found);
-    }
-}
-
-/// Every `command` below a table of hooks.
-fn commands(node: &Node, found: &mut Findings) {
-    for (name, member) in node.as_table().into_iter().flatten() {
-        match text(member) {
-            Some(command) if name == "command" => words([(command, member.span)], found),
-            _ => commands(member, found),
-        }
-    }
-    for item in node.as_array().into_iter().flatten() {
-        commands(item, found);
-    }
 }
 
 /// The words of one command line, each apart or several in one string.

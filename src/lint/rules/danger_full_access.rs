@@ -76,8 +76,10 @@ pub const RULE: Rule = Rule {
              [permissions.shut.network]\nenabled = true\n",
         )
         .also(&["network-in-sandbox"]),
-        case("allowed_sandbox_modes = [\"read-only\", \"danger-full-access\"]\n")
-            .of(Kind::Requirements),
+        case("allowed_sandbox_modes = [\"read-only\", \"danger-full-access\"]\nallowed_approval_policies = [\"on-request\"]\n")
+            .of(Kind::Requirements)
+            .in_home(Home::System)
+            .also(&["requirements-allow-open"]),
     ],
     check: Check::File(check),
 };

@@ -2,10 +2,11 @@
 //! Source: scenarios trust-subdir-git-two-files, project-open-keys, mcp-merge-user-project;
 //! Codex 0.134 to 0.171.
 
+use crate::codex::version::Version;
 use crate::lint::finding::Mark;
 use crate::lint::server::Server;
 use crate::lint::{
-    Check, Confidence, ConfigFile, Findings, Home, Kind, Rule, Severity, Source, case,
+    Check, Confidence, ConfigFile, Findings, Home, HooksFile, Kind, Rule, Severity, Source, case,
 };
 
 pub const NESTED: Rule = Rule {
@@ -41,7 +42,7 @@ pub const STARTS: Rule = Rule {
         case("[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\n")
             .in_home(Home::Project),
     ],
-    check: Check::File(starts),
+    check: Check::Source(starts),
 };
 
 fn nested(source: &Source, found: &mut Findings) {
@@ -58,27 +59,21 @@ fn nested(source: &Source, found: &mut Findings) {
     }
 }
 
-fn starts(file: &ConfigFile, found: &mut Findings) {
-    if !file.home().is_project() {
+fn starts(source: &Source, found: &mut Findings) {
+    if !source.subject.home.is_project() {
         return;
     }
-    for server in Server::all(file).filter(|server| !server.is_approver()) {
-        if let Some(command) = server.get("command") {
-            found.add(&STARTS, command);
+    let version = Version::default();
+    if let Some(file) = ConfigFile::new(source, version).filter(|file| file.kind().is_config()) {
+        for server in Server::all(&file).filter(|server| !server.is_approver()) {
+            if let Some(command) = server.get("command") {
+                found.add(&STARTS, command);
+            }
         }
     }
-    let hooks = file
-        .root()
-        .child("hooks")
-        .and_then(|hooks| hooks.as_table());
-    for group in hooks.into_iter().flat_map(|events| events.values()) {
-        for group in group.as_array().into_iter().flatten() {
-            let handlers = group.child("hooks").and_then(|hooks| hooks.as_array());
-            for handler in handlers.into_iter().flatten() {
-                if let Some(command) = handler.child("command") {
-                    found.add(&STARTS, command);
-                }
-            }
+    if let Some(hooks) = HooksFile::new(source, version) {
+        for command in hooks.handlers().filter_map(|handler| handler.command()) {
+            found.add(&STARTS, command.span);
         }
     }
 }

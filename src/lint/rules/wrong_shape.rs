@@ -99,6 +99,13 @@ fn check(source: &Source, found: &mut Findings) {
     }
 }
 
+/// Whether a key of the root is one that this rule speaks about.
+pub(super) fn is_other_shape(name: &str, node: &Node) -> bool {
+    SERVER_TABLES.contains(&name)
+        || SETTINGS.contains(&name)
+        || (matches!(name, "mcp" | "servers") && holds_servers(node))
+}
+
 fn other_table(file: &ConfigFile, name: &str, node: &Node, found: &mut Findings) {
     let finding = found.add(&RULE, node.key);
     finding
