@@ -36,7 +36,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(file: &ConfigFile, found: &mut Findings) {
-    for server in Server::all(file) {
+    for server in Server::meant(file) {
         let launch = Launch::read(&server.line());
         let script = launch.script.map(|word| word.span);
         let words = server.line();
