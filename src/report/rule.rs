@@ -170,7 +170,7 @@ pub fn page(rule: &Rule) -> String {
     }
     let _ = write!(
         out,
-        "\n## Where it is right\n\nOn its line, or on the line above:\n\n```toml\n# codexgate: ignore[{}] the reason\n```\n\nJSON and whole files: by `.codex/codexgate.toml`.\n",
+        "\n## Where it is right\n\nOn its line, or on the line above:\n\n```toml\n# codexgate: ignore[{}] the reason\n```\n\nJSON and whole files: by [`.codex/codexgate.toml`](../lint.md).\n",
         rule.id
     );
     out

@@ -8,6 +8,7 @@ mod corpus;
 mod explain;
 mod install;
 mod lint;
+mod lint_cases;
 mod lint_choose;
 mod lint_fix;
 mod lint_formats;
