@@ -1,4 +1,4 @@
-//! The hook for `pre-commit`, run by the real one from PyPI on a repository of its own.
+//! The hook for `pre-commit`, run by the real one on a repository of its own.
 //!
 //! It is installed below target/ when it is not there yet. Without Python or the registry the test
 //! says so and passes; with `CI=true` that is a failure.
