@@ -165,3 +165,18 @@ fn a_codex_home_that_is_the_projects_folder_counts_as_the_home() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("note: Codex does not start\n"), "{text}");
 }
+
+#[test]
+fn a_folder_given_by_a_link_is_looked_into() {
+    let sandbox = Sandbox::new();
+    sandbox.write("elsewhere/a/.codex/config.toml", OPEN);
+    let link = sandbox.path("project/link");
+    std::os::unix::fs::symlink(sandbox.path("elsewhere"), link).expect("a link");
+    let text = sandbox.run(["lint", "link"]);
+    assert!(
+        text.contains("--> link/a/.codex/config.toml:2:16"),
+        "{text}"
+    );
+    // One that a walk comes upon is not followed.
+    assert_eq!(sandbox.run(["lint"]), "no Codex files here\n--- exit 0\n");
+}
