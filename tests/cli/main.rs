@@ -2,9 +2,12 @@
 //!
 //! Logic is tested in the library; here is what shows that it is wired.
 
+mod approval;
 mod cases;
 mod completions;
 mod corpus;
+#[path = "../gate/mod.rs"]
+mod gate;
 mod install;
 mod lint;
 mod support;
