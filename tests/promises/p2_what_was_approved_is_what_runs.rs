@@ -185,6 +185,7 @@ fn a_program_of_the_project_runs_from_a_copy_with_its_own_name() {
     executable(&path);
     let token = desk.propose(["--", "./run.sh"]);
     let card = desk.run(["approve", "--card", &token]).stdout;
+    let card = card.replace("\n         ", "");
     assert!(card.contains("a copy runs"), "{card}");
     desk.approve(&token);
     let said = desk.confirm(&token);
