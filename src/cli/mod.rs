@@ -22,6 +22,7 @@ use crate::report::ui::{Color, Loudness};
 mod apply;
 mod approve;
 mod completions;
+mod explain;
 pub mod failure;
 mod gated;
 mod install;
@@ -29,6 +30,8 @@ mod journal;
 mod lint;
 mod pending;
 mod reject;
+mod rules;
+mod show;
 mod state;
 mod uninstall;
 mod write;
@@ -43,6 +46,7 @@ pub use failure::{Exit, Failure};
 Examples:
   codexgate install                    put the gate into this project
   codexgate lint                       find what opens the gate in this project
+  codexgate show                       what is in force here, and which line decided it
   codexgate completions zsh            print completions for a shell
 
 Exit codes: 0 done; 1 refused, or something was found; 2 usage, or it could not be done;
@@ -94,6 +98,9 @@ enum Command {
     Install(Box<install::Args>),
     Uninstall(uninstall::Args),
     Lint(lint::Args),
+    Show(Box<show::Args>),
+    Explain(explain::Args),
+    Rules(rules::Args),
     Apply(Box<apply::Args>),
     Approve(approve::Args),
     Reject(reject::Args),
@@ -108,6 +115,9 @@ impl Command {
             Self::Install(args) => install::run(&args, globals, ui),
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
+            Self::Show(args) => show::run(&args, globals, ui),
+            Self::Explain(args) => explain::run(&args, globals, ui),
+            Self::Rules(args) => rules::run(&args, globals, ui),
             Self::Apply(args) => apply::run(&args, globals, ui),
             Self::Approve(args) => approve::run(&args, globals, ui),
             Self::Reject(args) => reject::run(&args, globals, ui),

@@ -850,6 +850,19 @@ mod tests {
     }
 
     #[test]
+    fn what_would_mean_something_else_is_refused() {
+        // Taking an element out would give its number to the next one: the comparison by value
+        // is what sees that.
+        let text = "[[t]]\na = 1\n[[t]]\na = 2\n";
+        let result = remove(&document(text), &path("t.0"));
+        assert!(matches!(result, Err(NoPlace::Unsure { .. })), "{result:?}");
+        let result = remove(&document("a = { b.x = 1, c = 2, b.y = 3 }"), &path("a.b"));
+        assert!(matches!(result, Err(NoPlace::Unsure { .. })), "{result:?}");
+        let result = replace(&document("[a]\nb = 1\n"), &path("a"), &Value::from(1));
+        assert!(matches!(result, Err(NoPlace::Unsure { .. })), "{result:?}");
+    }
+
+    #[test]
     fn replacing_touches_the_value_alone() {
         let change = replace(
             &document("a = { b = [1, # x\n 2] , c=3 } # y\n"),

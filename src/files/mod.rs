@@ -37,4 +37,5 @@ pub use recover::{Recovered, recover};
 pub use replace::{After, Write};
 pub use safety::{
     Unsafe, is_git_root, is_writable_by_agent, make_private_folder, own_safety, state_dir_safety,
+    umask,
 };

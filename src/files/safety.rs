@@ -155,6 +155,14 @@ pub fn is_git_root(folder: &Path) -> io::Result<bool> {
     }
 }
 
+/// The bits that this process takes off the mode of what it creates. Asking means setting it for a
+/// moment, so call it from one thread alone.
+pub fn umask() -> u32 {
+    let old = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    rustix::process::umask(old);
+    old.bits()
+}
+
 /// Creates a folder, and those missing above it, for this user alone.
 ///
 /// # Errors

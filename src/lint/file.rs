@@ -7,7 +7,12 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::document::{Document, KeyPath, LineIndex, Node, Span, SyntaxError};
+use super::json::{self, Json};
+use super::secret::{self, Secret};
+use crate::codex::version::Version;
+use crate::document::{
+    Data, Document, KeyPath, LineIndex, Node, Span, Statement, StatementKind, SyntaxError,
+};
 use crate::text::{redact, visible};
 
 /// Which of Codex's files it is.
@@ -95,7 +100,7 @@ pub enum Content {
     /// TOML that parses.
     Toml(Document),
     /// JSON that parses.
-    Json(serde_json::Value),
+    Json(Json),
     /// A text that is not parsed here.
     Text,
     /// TOML or JSON that does not parse.
@@ -119,8 +124,10 @@ pub struct Source {
     pub subject: Subject,
     /// What came of it.
     pub content: Content,
-    /// Ranges that are never shown, in order.
-    pub secrets: Vec<Span>,
+    /// Secrets in it, in the order of the text: never shown.
+    pub secrets: Vec<Secret>,
+    /// Where they stand.
+    pub hidden: Vec<Span>,
     // Empty for TOML that parses: its document has the text.
     text: String,
     lines: LineIndex,
@@ -141,7 +148,10 @@ impl Source {
             };
         }
         let content = match subject.kind {
-            Kind::Hooks => parse_json(&text),
+            Kind::Hooks => match json::parse(&text) {
+                Ok(json) => Content::Json(json),
+                Err(error) => Content::Broken(error),
+            },
             _ => Content::Text,
         };
         Self::new(subject, content, text)
@@ -160,13 +170,17 @@ impl Source {
 
     fn new(subject: Subject, content: Content, text: String) -> Self {
         let lines = LineIndex::new(&text);
-        Self {
+        let mut source = Self {
             subject,
             content,
             secrets: Vec::new(),
+            hidden: Vec::new(),
             text,
             lines,
-        }
+        };
+        source.secrets = secret::find(&source);
+        source.hidden = source.secrets.iter().map(|secret| secret.span).collect();
+        source
     }
 
     /// The text, with replacement characters for what is no text.
@@ -186,46 +200,23 @@ impl Source {
     }
 }
 
-/// JSON as Codex takes it, or the first place that shows it is none.
-fn parse_json(text: &str) -> Content {
-    // Codex chokes on a byte order mark (scenario hooks-json-bom); that is said elsewhere.
-    let body = text.trim_start_matches('\u{feff}');
-    match serde_json::from_str(body) {
-        Ok(value) => Content::Json(value),
-        Err(error) => {
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
-            let at = json_place(body, error.line(), error.column()) + (text.len() - body.len());
-            Content::Broken(SyntaxError {
-                message: message.to_owned(),
-                span: Span::new(at, at + text[at..].chars().next().map_or(0, char::len_utf8)),
-            })
-        }
-    }
-}
-
-/// The byte that a JSON error means. Its column counts bytes and ends behind the last one read.
-fn json_place(text: &str, line: usize, column: usize) -> usize {
-    let start = LineIndex::new(text).line(text, line.max(1)).start;
-    let mut at = (start + column.saturating_sub(1)).min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
 /// The view of one TOML file that parses.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigFile<'a> {
     source: &'a Source,
     document: &'a Document,
+    version: Version,
 }
 
 impl<'a> ConfigFile<'a> {
     /// The view of `source`, if it is TOML that parses.
-    pub fn new(source: &'a Source) -> Option<Self> {
+    pub fn new(source: &'a Source, version: Version) -> Option<Self> {
         match &source.content {
-            Content::Toml(document) => Some(Self { source, document }),
+            Content::Toml(document) => Some(Self {
+                source,
+                document,
+                version,
+            }),
             _ => None,
         }
     }
@@ -238,6 +229,11 @@ impl<'a> ConfigFile<'a> {
     /// Whose it is.
     pub const fn home(&self) -> Home {
         self.source.subject.home
+    }
+
+    /// The version of Codex that the file is judged for.
+    pub const fn version(&self) -> Version {
+        self.version
     }
 
     /// The parsed text.
@@ -266,9 +262,46 @@ impl<'a> ConfigFile<'a> {
         )
     }
 
+    /// The statement that gives `node` its value on lines of its own, not within braces.
+    pub fn pair(&self, node: &Node) -> Option<&'a Statement> {
+        let statements = self.document.statements();
+        // They stand in the order of the text, and the last one that begins before the key holds it.
+        let behind = statements.partition_point(|it| it.span.start <= node.key.start);
+        let found = &statements[behind.checked_sub(1)?];
+        match &found.kind {
+            StatementKind::Pair {
+                value,
+                braces: None,
+                ..
+            } if *value == node.span => Some(found),
+            _ => None,
+        }
+    }
+
     /// The text of `span` for a message: short, in one line, visible, without secrets.
     pub fn quote(&self, span: Span) -> Cow<'a, str> {
         quote(self.source, span)
+    }
+}
+
+/// The text of a string, or of a date, which Codex takes as one (scenario
+/// shape-datetime-as-string).
+pub fn text(node: &Node) -> Option<&str> {
+    match &node.data {
+        Data::String(text) | Data::Datetime(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// A word that Codex chooses by: a string, or a table of that one key with nothing in it.
+pub fn word(node: &Node) -> Option<&str> {
+    match &node.data {
+        Data::String(word) => Some(word),
+        Data::Table(members) if members.len() == 1 => {
+            let (word, inner) = members.first()?;
+            inner.as_table()?.is_empty().then_some(word)
+        }
+        _ => None,
     }
 }
 
@@ -277,8 +310,8 @@ const QUOTED: usize = 60;
 
 fn quote(source: &Source, span: Span) -> Cow<'_, str> {
     let text = source.text().get(span.range()).unwrap_or_default();
-    let hidden = |secret: &&Span| secret.start < span.end && span.start < secret.end;
-    if source.secrets.iter().any(|secret| hidden(&secret)) {
+    let hidden = |secret: &Secret| secret.span.start < span.end && span.start < secret.span.end;
+    if source.secrets.iter().any(hidden) {
         return redact::secret(text).into();
     }
     match text.char_indices().nth(QUOTED) {

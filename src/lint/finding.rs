@@ -6,7 +6,8 @@
 use std::borrow::Cow;
 
 use super::{Rule, Severity, Source};
-use crate::document::{Node, Span};
+use crate::document::{Edit, Node, Span};
+use crate::text::{visible, visible_lines};
 
 /// Where in the file: a range of its text, or all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,20 +67,20 @@ pub enum Grade {
 pub struct Fix {
     /// How much it can be trusted.
     pub grade: Grade,
-    /// Ranges and their new texts; none overlaps another.
-    pub edits: Vec<(Span, String)>,
+    /// None overlaps another.
+    pub edits: Vec<Edit>,
 }
 
 impl Finding {
     /// Says something more exact than the rule does.
     pub fn says(&mut self, message: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.message = message.into();
+        self.message = one_line(message.into());
         self
     }
 
     /// Puts words under the marked text.
     pub fn label(&mut self, label: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.label = label.into();
+        self.label = one_line(label.into());
         self
     }
 
@@ -91,24 +92,25 @@ impl Finding {
 
     /// Points at another place in the same file.
     pub fn related(&mut self, span: Span, label: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.related.push((span, label.into()));
+        self.related.push((span, one_line(label.into())));
         self
     }
 
     /// Says what Codex does with it.
     pub fn note(&mut self, note: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.notes.push(note.into());
+        self.notes.push(some_lines(note.into()));
         self
     }
 
     /// Says what to do.
     pub fn help(&mut self, help: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.helps.push(help.into());
+        self.helps.push(some_lines(help.into()));
         self
     }
 
     /// Offers edits.
-    pub fn fix(&mut self, grade: Grade, edits: Vec<(Span, String)>) -> &mut Self {
+    pub fn fix(&mut self, grade: Grade, edits: impl IntoIterator<Item = Edit>) -> &mut Self {
+        let edits = edits.into_iter().collect();
         self.fix = Some(Fix { grade, edits });
         self
     }
@@ -120,6 +122,32 @@ impl Finding {
             Mark::Span(span) => span,
         }
     }
+}
+
+/// Characters of a message. Names out of files may be as long as the file.
+const LONGEST: usize = 300;
+/// Characters of a note or help, which may show a few lines to paste.
+const LONGEST_HELP: usize = 1200;
+
+fn one_line(text: Cow<'static, str>) -> Cow<'static, str> {
+    finish(text, LONGEST, visible)
+}
+
+fn some_lines(text: Cow<'static, str>) -> Cow<'static, str> {
+    finish(text, LONGEST_HELP, visible_lines)
+}
+
+fn finish(
+    text: Cow<'static, str>,
+    longest: usize,
+    show: fn(&str) -> Cow<'_, str>,
+) -> Cow<'static, str> {
+    let end = text.char_indices().nth(longest).map(|(at, _)| at);
+    if end.is_none() && matches!(show(&text), Cow::Borrowed(_)) {
+        return text;
+    }
+    let rest = if end.is_some() { "…" } else { "" };
+    format!("{}{rest}", show(&text[..end.unwrap_or(text.len())])).into()
 }
 
 /// The findings of one file.

@@ -1,14 +1,67 @@
 //! The list of all rules, in the order of their names. Its test walks it.
 
 use super::Rule;
-use super::rules::{danger_full_access, encoding, syntax, unreadable};
+use super::rules;
 
 /// All rules, sorted by id.
 pub static RULES: &[&Rule] = &[
-    &danger_full_access::RULE,
-    &encoding::RULE,
-    &syntax::RULE,
-    &unreadable::RULE,
+    &rules::approval::NEVER,
+    &rules::approval::REMOVED,
+    &rules::approval::RETIRED,
+    &rules::trust::AUTO,
+    &rules::bypass_flag::RULE,
+    &rules::danger_full_access::RULE,
+    &rules::elicitations::MISPLACED,
+    &rules::elicitations::OFF,
+    &rules::encoding::RULE,
+    &rules::environment::INJECTED,
+    &rules::environment::LEAKS,
+    &rules::elicitations::INCOMPLETE,
+    &rules::hooks::INVALID,
+    &rules::hooks::REMOTE_CODE,
+    &rules::keys::SWALLOWED,
+    &rules::keys::UNKNOWN,
+    &rules::keys::WRONG_TYPE,
+    &rules::launch::PRIVILEGED,
+    &rules::launch::RELATIVE,
+    &rules::launch::REMOTE_CODE,
+    &rules::launch::SHELL,
+    &rules::launch::UNPINNED,
+    &rules::place::NESTED,
+    &rules::sandbox::NETWORK,
+    &rules::approval::OPEN,
+    &rules::profile_removed::RULE,
+    &rules::keys::PROJECT,
+    &rules::place::STARTS,
+    &rules::reference_missing::RULE,
+    &rules::requirements::ALLOW_OPEN,
+    &rules::requirements::FALLBACK,
+    &rules::requirements::IDENTITY_LOOSE,
+    &rules::requirements::INCOMPLETE,
+    &rules::requirements::INVALID,
+    &rules::requirements::NO_READ_ONLY,
+    &rules::requirements::NOT_READ,
+    &rules::requirements::UNKNOWN_KEY,
+    &rules::approval::REVIEWER,
+    &rules::sandbox::OVERRIDDEN,
+    &rules::secret::AS_NAME,
+    &rules::secret::INLINE,
+    &rules::server_key_unknown::RULE,
+    &rules::server_transport::WRONG_TRANSPORT,
+    &rules::server_transport::MIXED,
+    &rules::server_name_invalid::RULE,
+    &rules::server_transport::NO_TRANSPORT,
+    &rules::server_timeout_unit::RULE,
+    &rules::syntax::RULE,
+    &rules::telemetry_exports_prompts::RULE,
+    &rules::tools_auto_approved::RULE,
+    &rules::trust::INEFFECTIVE,
+    &rules::unexpanded_variable::RULE,
+    &rules::unreadable::RULE,
+    &rules::url_plaintext::RULE,
+    &rules::keys::INVALID,
+    &rules::sandbox::WIDE_ROOT,
+    &rules::wrong_shape::RULE,
 ];
 
 /// The rule named `id`.
@@ -25,7 +78,8 @@ mod tests {
     use super::super::run::judge;
     use super::super::{Case, Input, Severity, Source, Subject};
     use super::*;
-    use crate::document::Span;
+    use crate::codex::version::Version;
+    use crate::document::{Edit, Span, edit};
 
     fn source(case: &Case) -> (Source, Option<Vec<Mark>>) {
         let name = case.kind.name();
@@ -92,6 +146,7 @@ mod tests {
 
     #[test]
     fn bad_examples_are_found_where_they_are_marked() {
+        let mut wrong = Vec::new();
         for rule in RULES {
             for case in rule.bad {
                 let (source, marks) = source(case);
@@ -103,14 +158,20 @@ mod tests {
                     rule.id,
                     shown(case)
                 );
-                let findings = judge(&source);
+                let findings = judge(&source, Version::default());
                 let mut mine: Vec<Mark> = findings
                     .iter()
                     .filter(|finding| finding.rule.id == rule.id)
                     .map(|finding| finding.mark)
                     .collect();
                 mine.sort();
-                assert_eq!(mine, marks, "{}: {}", rule.id, shown(case));
+                if mine != marks {
+                    wrong.push(format!(
+                        "{}: {mine:?}, not {marks:?} in {}",
+                        rule.id,
+                        shown(case)
+                    ));
+                }
                 let mut others: Vec<&str> = findings
                     .iter()
                     .filter(|finding| finding.rule.id != rule.id)
@@ -119,17 +180,21 @@ mod tests {
                     .collect();
                 others.sort_unstable();
                 others.dedup();
-                assert_eq!(others, case.also, "{}: others in {}", rule.id, shown(case));
+                if others != case.also {
+                    wrong.push(format!("{}: {others:?} in {}", rule.id, shown(case)));
+                }
             }
         }
+        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
 
     #[test]
     fn good_examples_are_left_alone() {
+        let mut wrong = Vec::new();
         for rule in RULES {
             for case in rule.good {
                 let (source, _) = source(case);
-                let findings = judge(&source);
+                let findings = judge(&source, Version::default());
                 let found: Vec<_> = findings
                     .iter()
                     .filter(|finding| {
@@ -139,14 +204,12 @@ mod tests {
                     })
                     .map(|finding| (finding.rule.id, &finding.message))
                     .collect();
-                assert!(
-                    found.is_empty(),
-                    "{}: {found:?} in {}",
-                    rule.id,
-                    shown(case)
-                );
+                if !found.is_empty() {
+                    wrong.push(format!("{}: {found:?} in {}", rule.id, shown(case)));
+                }
             }
         }
+        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
 
     #[test]
@@ -155,18 +218,14 @@ mod tests {
             for case in rule.bad {
                 let Some(wanted) = case.fixed else { continue };
                 let (source, _) = source(case);
-                let mut edits: Vec<_> = judge(&source)
+                let edits: Vec<Edit> = judge(&source, Version::default())
                     .iter()
                     .filter(|finding| finding.rule.id == rule.id)
                     .filter_map(|finding| finding.fix.clone())
                     .flat_map(|fix| fix.edits)
                     .collect();
                 assert!(!edits.is_empty(), "{}: no fix for {}", rule.id, shown(case));
-                edits.sort();
-                let mut text = source.text().to_owned();
-                for (span, new) in edits.iter().rev() {
-                    text.replace_range(span.range(), new);
-                }
+                let text = edit::apply(source.text(), &edits).expect("edits apart");
                 assert_eq!(text, wanted, "{}: {}", rule.id, shown(case));
             }
         }
@@ -176,7 +235,7 @@ mod tests {
     fn messages_are_one_visible_line() {
         for rule in RULES {
             for case in rule.bad {
-                for finding in judge(&source(case).0) {
+                for finding in judge(&source(case).0, Version::default()) {
                     let message = &finding.message;
                     assert!(
                         !message.chars().any(crate::text::visible::is_hidden),

@@ -95,7 +95,11 @@ fn write_of(file: &FilePlan) -> Write {
             Outcome::Text(text) => After::Bytes(text.clone().into_bytes()),
             Outcome::Removed => After::Removed,
         },
-        new_mode: file.new_mode,
+        new_mode: if file.new_mode == PRIVATE {
+            PRIVATE
+        } else {
+            file.new_mode & !files::umask()
+        },
         remove_folders: file.folders.clone(),
     }
 }
@@ -163,4 +167,73 @@ fn added_again(path: &KeyPath, file: &FilePlan) -> bool {
     file.steps
         .iter()
         .any(|step| !matches!(step.action, Action::Removed { .. }) && path.starts_with(&step.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Part;
+    use crate::plan::draft::Draft;
+
+    /// A plan that adds `a.b = 1` and replaces `c`.
+    fn plan(folder: &Path) -> FilePlan {
+        let path = folder.join("config.toml");
+        std::fs::write(&path, "c = 0 # x\n[t]\nkeep = true\n").expect("a file");
+        let mut draft = Draft::open(&path, None, PRIVATE).expect("TOML");
+        let part = Part::Pin;
+        draft
+            .add(&part, &KeyPath::dotted("a.b"), &Value::from(1))
+            .expect("a place");
+        draft
+            .replace(&part, &KeyPath::dotted("c"), &Value::from(2))
+            .expect("a place");
+        draft.finish().expect("it changes")
+    }
+
+    #[test]
+    fn only_the_planned_values_pass_the_check() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = plan(folder.path());
+        let Outcome::Text(text) = &file.outcome else {
+            panic!("it stays")
+        };
+        assert_eq!(verify(&file, Some(text.as_bytes())), Ok(()));
+        for (from, to) in [
+            ("b = 1", "b = 3"),
+            ("c = 2", "c = 0"),
+            ("keep = true", "keep = false"),
+            ("keep = true", "keep = true\nmore = 1"),
+            ("[a]\nb = 1\n", ""),
+            ("keep", "kee p"),
+        ] {
+            let other = text.replace(from, to);
+            assert_ne!(other, *text, "`{from}` is there");
+            assert!(
+                verify(&file, Some(other.as_bytes())).is_err(),
+                "{from} -> {to}"
+            );
+        }
+        assert!(verify(&file, Some(b"\xff")).is_err());
+        assert!(verify(&file, None).is_err());
+    }
+
+    #[test]
+    fn a_commit_that_writes_another_text_is_rolled_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut file = plan(folder.path());
+        let path = file.path.clone();
+        let before = std::fs::read(&path).expect("readable");
+        // As if the text to write had been damaged after it was checked.
+        file.outcome = Outcome::Text("c = 2\na.b = 1\nt.keep = false\n".to_owned());
+        let plan = Plan {
+            files: vec![file],
+            ..Plan::default()
+        };
+        let result = commit(&plan, &[], folder.path(), &mut files::RealDisk);
+        assert!(
+            matches!(result, Err(files::Error::RolledBack { .. })),
+            "{result:?}"
+        );
+        assert_eq!(std::fs::read(&path).expect("readable"), before);
+    }
 }

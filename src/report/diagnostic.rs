@@ -21,6 +21,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::ui::style;
 use crate::document::{Document, LineColumn, LineIndex, Span};
 use crate::lint::Severity;
+use crate::text::redact;
 use crate::text::visible::{self, visible, visible_lines};
 
 /// Characters of a line shown before the marked span.
@@ -56,8 +57,19 @@ impl Excerpt {
 
     /// The line of `text` in which `span` starts. `lines` is the index of that text.
     pub fn text(path: impl Into<String>, text: &str, lines: &LineIndex, span: Span) -> Self {
+        Self::hiding(path, text, lines, span, &[])
+    }
+
+    /// The same without what lies in `secrets`: ranges of the text, in order, apart.
+    pub fn hiding(
+        path: impl Into<String>,
+        text: &str,
+        lines: &LineIndex,
+        span: Span,
+        secrets: &[Span],
+    ) -> Self {
         Self {
-            at: Some(cut(text, lines, span)),
+            at: Some(cut(text, lines, span, secrets)),
             ..Self::file(path)
         }
     }
@@ -95,30 +107,44 @@ impl Excerpt {
     }
 }
 
-fn cut(text: &str, lines: &LineIndex, span: Span) -> Cut {
+fn cut(text: &str, lines: &LineIndex, span: Span, secrets: &[Span]) -> Cut {
     let start = lines.locate(text, span.start);
     let line = lines.line(text, start.line);
-    let from = span.start.clamp(line.start, line.end);
-    let to = span.end.clamp(from, line.end);
+    let mut from = span.start.clamp(line.start, line.end);
+    let mut to = span.end.clamp(from, line.end);
+    // A mark covers a secret as a whole, and the window ends beside one, never within.
+    let first = secrets.partition_point(|secret| secret.end <= line.start);
+    let secrets: Vec<Span> = secrets[first..]
+        .iter()
+        .take_while(|secret| secret.start < line.end)
+        .copied()
+        .collect();
+    let around = |at: usize| {
+        secrets
+            .iter()
+            .find(move |secret| secret.start < at && at < secret.end)
+    };
+    from = around(from).map_or(from, |secret| secret.start.max(line.start));
+    to = around(to).map_or(to, |secret| secret.end.min(line.end));
     let before = text.get(line.start..from).unwrap_or_default();
-    let marked = text.get(from..to).unwrap_or_default();
-    let after = text.get(to..line.end).unwrap_or_default();
-
-    let mut out = String::new();
-    let skipped = before
+    let window = before
         .char_indices()
         .rev()
         .nth(WINDOW_BEFORE - 1)
-        .map_or(0, |(at, _)| at);
-    if skipped > 0 {
+        .map_or(line.start, |(at, _)| line.start + at);
+    let window = around(window).map_or(window, |secret| secret.end.min(from));
+
+    let mut out = String::new();
+    if window > line.start {
         out.push('…');
     }
-    push_source(&mut out, before[skipped..].trim_start_matches('\u{feff}'));
+    let mut room = usize::MAX;
+    push_pieces(&mut out, text, Span::new(window, from), &secrets, &mut room);
     let mark_start = out.len();
     let mut room = WINDOW_AFTER;
-    let whole = push_window(&mut out, marked, &mut room);
+    let whole = push_pieces(&mut out, text, Span::new(from, to), &secrets, &mut room);
     let mark_end = out.len();
-    if !(whole && push_window(&mut out, after, &mut room)) {
+    if !(whole && push_pieces(&mut out, text, Span::new(to, line.end), &secrets, &mut room)) {
         out.push('…');
     }
     Cut {
@@ -126,6 +152,31 @@ fn cut(text: &str, lines: &LineIndex, span: Span) -> Cut {
         line: out,
         mark: mark_start..mark_end,
     }
+}
+
+/// Writes at most `room` characters of `range`, secrets by their stand-ins; says whether all fitted.
+fn push_pieces(
+    out: &mut String,
+    text: &str,
+    range: Span,
+    secrets: &[Span],
+    room: &mut usize,
+) -> bool {
+    let mut at = range.start;
+    for secret in secrets {
+        if secret.end <= at || range.end <= secret.start {
+            continue;
+        }
+        let before = text.get(at..secret.start.max(at)).unwrap_or_default();
+        if !push_window(out, before, room) {
+            return false;
+        }
+        out.push_str(&redact::secret(
+            text.get(secret.range()).unwrap_or_default(),
+        ));
+        at = secret.end.min(range.end);
+    }
+    push_window(out, text.get(at..range.end).unwrap_or_default(), room)
 }
 
 /// Writes at most `room` characters of `text`; says whether all of it fitted.
@@ -258,7 +309,7 @@ impl Diagnostic {
 }
 
 /// The colour of a severity.
-const fn color(severity: Severity) -> Style {
+pub(super) const fn color(severity: Severity) -> Style {
     match severity {
         Severity::Error => style::ERROR,
         Severity::Warning => style::WARNING,
@@ -377,6 +428,31 @@ mod tests {
     }
 
     #[test]
+    fn hidden_ranges_show_as_stand_ins_wherever_the_mark_is() {
+        let text = "env = { A = \"hunter2\", B = \"b\" }\n";
+        let shown = |start, end| {
+            let lines = LineIndex::new(text);
+            let (mark, hidden) = (Span::new(start, end), [Span::new(13, 20)]);
+            plain(
+                &Diagnostic::error("x").at(Excerpt::hiding("a.toml", text, &lines, mark, &hidden)),
+            )
+        };
+        let stand_in = redact::secret("hunter2");
+        for (start, end, marked) in [
+            (12, 21, format!("\"{stand_in}\"")),
+            (15, 17, stand_in),
+            (27, 30, "\"b\"".to_owned()),
+        ] {
+            let text = shown(start, end);
+            assert!(
+                !text.contains("hunter2") && text.contains(&marked),
+                "{text}"
+            );
+            assert_eq!(text.matches('^').count(), marked.len(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_secret_is_replaced_in_its_line() {
         let place = excerpt("token = \"abc\" # x\n", 8, 13).redacted("<secret>");
         insta::assert_snapshot!(plain(&Diagnostic::error("secret").at(place)), @r#"
@@ -398,6 +474,9 @@ mod tests {
             let (start, end) = (floor(a.min(b)), floor(a.max(b)));
             let shown = plain(&Diagnostic::error(text.clone()).at(excerpt(&text, start, end).label("here")));
             prop_assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
+            let lines = LineIndex::new(&text);
+            let hidden = [Span::new(start, end)];
+            let _ = Excerpt::hiding("a", &text, &lines, Span::at(floor(a)), &hidden);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Findings as text for a person: what, where with the line, what Codex does, the way out.
 
 use super::{Diagnostic, Excerpt, Severity};
+use crate::document::Span;
 use crate::lint::finding::Mark;
 use crate::lint::{Finding, Report, Source};
 
@@ -9,13 +10,13 @@ pub fn finding(source: &Source, finding: &Finding) -> Diagnostic {
     let path = source.subject.shown.as_str();
     let place = match finding.mark {
         Mark::File => Excerpt::file(path),
-        Mark::Span(span) => Excerpt::text(path, source.text(), source.lines(), span),
+        Mark::Span(span) => excerpt(source, span),
     };
     let mut diagnostic = Diagnostic::new(finding.severity, finding.message.as_ref())
         .id(finding.rule.id)
         .at(place.label(finding.label.as_ref()));
     for (span, label) in &finding.related {
-        let place = Excerpt::text(path, source.text(), source.lines(), *span);
+        let place = excerpt(source, *span);
         diagnostic = diagnostic.at(place.label(label.as_ref()));
     }
     for note in &finding.notes {
@@ -25,6 +26,16 @@ pub fn finding(source: &Source, finding: &Finding) -> Diagnostic {
         diagnostic = diagnostic.help(help.as_ref());
     }
     diagnostic
+}
+
+fn excerpt(source: &Source, span: Span) -> Excerpt {
+    Excerpt::hiding(
+        source.subject.shown.as_str(),
+        source.text(),
+        source.lines(),
+        span,
+        &source.hidden,
+    )
 }
 
 /// The last line: how many of each, in how many files.

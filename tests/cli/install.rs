@@ -448,3 +448,90 @@ fn a_plan_that_changed_underneath_is_not_written() {
     );
     assert_eq!(sandbox.read(CONFIG), "a = 2\n");
 }
+
+#[test]
+fn several_scopes_are_one_plan() {
+    let sandbox = Sandbox::with_state();
+    sandbox.write(
+        "home/.codex/config.toml",
+        "[mcp_servers.demo]\ncommand = \"other\"\n",
+    );
+    let both = ["--scope", "project", "--scope", "user"];
+    let args = [&["install"][..], &both, &DEMO[1..]].concat();
+    untouched(&sandbox, &args, 1);
+    sandbox.write("home/.codex/config.toml", "model = \"x\"\n");
+    run(&sandbox, &args, 0);
+    assert!(sandbox.read(CONFIG).contains("[mcp_servers.demo]"));
+    assert!(
+        sandbox
+            .read("home/.codex/config.toml")
+            .contains("[mcp_servers.demo]")
+    );
+    let out = [&["uninstall", "--yes", "--server", "demo"][..], &both].concat();
+    run(&sandbox, &out, 0);
+    assert!(!sandbox.path(CONFIG).exists());
+    assert_eq!(sandbox.read("home/.codex/config.toml"), "model = \"x\"\n");
+}
+
+#[test]
+fn a_new_file_of_the_project_follows_the_umask() {
+    for (umask, wanted) in [("022", 0o644), ("077", 0o600)] {
+        let sandbox = Sandbox::with_state();
+        let line = format!("umask {umask}; exec \"$0\" install --yes -q");
+        let status = std::process::Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_codexgate")])
+            .current_dir(sandbox.path("project"))
+            .env("HOME", sandbox.path("home"))
+            .stdout(std::process::Stdio::null())
+            .status()
+            .expect("sh is there");
+        assert!(status.success());
+        let meta = sandbox.path(REQUIREMENTS).metadata().expect("there");
+        assert_eq!(meta.permissions().mode() & 0o777, wanted, "umask {umask}");
+    }
+}
+
+/// Runs in a pseudo-terminal and types `keys`.
+fn in_a_terminal(sandbox: &Sandbox, keys: &str) -> (String, Option<i32>) {
+    use std::io::Write as _;
+    let line = format!(
+        "{} install --server demo -- demo-server",
+        env!("CARGO_BIN_EXE_codexgate")
+    );
+    let mut child = std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(sandbox.path("project"))
+        .env_clear()
+        .env("HOME", sandbox.path("home"))
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("TERM", "xterm")
+        .env("SHELL", "/bin/sh")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("`script` of util-linux is there");
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(keys.as_bytes()).expect("it listens");
+    let output = child.wait_with_output().expect("it ends");
+    drop(input);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (text, output.status.code())
+}
+
+#[test]
+fn on_a_terminal_it_asks_once() {
+    let sandbox = Sandbox::with_state();
+    let (said, code) = in_a_terminal(&sandbox, "n\r");
+    assert!(said.contains("Write these changes?"), "{said}");
+    assert!(
+        said.contains("\u{1b}[32m+[mcp_servers.demo]"),
+        "coloured: {said}"
+    );
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!sandbox.path(CONFIG).exists());
+    let (said, code) = in_a_terminal(&sandbox, "\r");
+    assert_eq!(code, Some(1), "the default is no: {said}");
+    let (said, code) = in_a_terminal(&sandbox, "y\r");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(sandbox.read(CONFIG).contains("[mcp_servers.demo]"));
+}

@@ -6,10 +6,13 @@ mod approval;
 mod cases;
 mod completions;
 mod corpus;
+mod explain;
 #[path = "../gate/mod.rs"]
 mod gate;
 mod install;
 mod lint;
+mod lint_cases;
+mod show;
 mod support;
 mod uninstall;
 mod usage;

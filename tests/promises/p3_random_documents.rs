@@ -2,6 +2,8 @@
 //! the planned edits, twice is once, and uninstall gives every byte back, with a record exactly
 //! and without one by value.
 
+use std::fmt::Write as _;
+
 use codexgate::codex::Site;
 use codexgate::codex::site::Environment;
 use codexgate::document::{Document, Value, compare};
@@ -101,14 +103,14 @@ prop_compose! {
         let equals = if tight { "=" } else { " = " };
         let mut text = head.to_owned();
         for (at, value) in root.iter().enumerate() {
-            text += &format!("r{at}{equals}{value}\n");
+            writeln!(text, "r{at}{equals}{value}").expect("a string");
         }
         text += &servers.0;
         let mut rest = String::new();
         for (at, (value, list)) in tables.iter().enumerate() {
             let blank = if tight { "" } else { "\n" };
             let header = if *list { format!("[[t{at}]]") } else { format!("[t{at}.\"x y\"]") };
-            rest += &format!("{blank}# about t{at}\n{header}\nv{equals}{value}\n");
+            writeln!(rest, "{blank}# about t{at}\n{header}\nv{equals}{value}").expect("a string");
         }
         if before {
             text = text + &servers.1 + &rest;

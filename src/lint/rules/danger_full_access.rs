@@ -2,8 +2,11 @@
 //! Source: scenarios sandbox-danger-full-access, sandbox-escaped, perm-default-danger,
 //! perm-custom-open, profile-file-p; Codex 0.134 to 0.171.
 
-use crate::document::Node;
-use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Kind, Rule, Severity, case};
+use crate::document::{Edit, Node};
+use crate::lint::file::word;
+use crate::lint::{
+    Check, Confidence, ConfigFile, Findings, Grade, Home, Kind, Rule, Severity, case,
+};
 
 const OPEN_MODE: &str = "danger-full-access";
 const OPEN_PROFILE: &str = ":danger-full-access";
@@ -30,11 +33,16 @@ pub const RULE: Rule = Rule {
         case("sandbox_mode = ‹\"\"\"\ndanger-full-access\"\"\"›\n")
             .fixed("sandbox_mode = \"workspace-write\"\n"),
         case("[profiles.x]\nsandbox_mode = ‹\"danger-full-access\"›\n")
+            .also(&["profile-removed"])
             .fixed("[profiles.x]\nsandbox_mode = \"workspace-write\"\n"),
         case("profiles.x.sandbox_mode = ‹\"danger-full-access\"›\n")
+            .also(&["profile-removed"])
             .fixed("profiles.x.sandbox_mode = \"workspace-write\"\n"),
         case("profiles = { x = { sandbox_mode = ‹\"danger-full-access\"› } }\n")
+            .also(&["profile-removed"])
             .fixed("profiles = { x = { sandbox_mode = \"workspace-write\" } }\n"),
+        case("sandbox_mode = ‹{ danger-full-access = {} }›\n")
+            .fixed("sandbox_mode = \"workspace-write\"\n"),
         case("sandbox_mode = ‹\"danger-full-access\"›\n").of(Kind::Managed),
         case("sandbox_mode = ‹\"danger-full-access\"›\n").of(Kind::Profile),
         case("default_permissions = ‹\":danger-full-access\"›\n")
@@ -43,41 +51,50 @@ pub const RULE: Rule = Rule {
             "default_permissions = ‹\"open\"›\n\
              [permissions.open.filesystem]\n\":root\" = \"write\"\n\
              [permissions.open.network]\nenabled = true\n",
-        ),
+        )
+        .also(&["writable-root-wide"]),
         case(
             "default_permissions = ‹\"child\"›\n\
              [permissions.base]\nfilesystem = { \":root\" = \"write\" }\n\
              [permissions.child]\nextends = \"base\"\nnetwork.enabled = true\n",
-        ),
+        )
+        .also(&["network-in-sandbox"]),
     ],
     good: &[
-        case("sandbox_mode = \"workspace-write\"\n"),
-        case("default_permissions = \":workspace\"\n"),
+        case("sandbox_mode = \"workspace-write\"\n").in_home(Home::Project),
+        case("default_permissions = \":workspace\"\n").in_home(Home::Project),
         case("# sandbox_mode = \"danger-full-access\"\n"),
         case("model = \"danger-full-access\"\n"),
         case(
             "default_permissions = \"wide\"\n\
              [permissions.wide.filesystem]\n\":root\" = \"write\"\n",
-        ),
+        )
+        .also(&["writable-root-wide"]),
         case(
             "default_permissions = \"shut\"\n\
              [permissions.shut.filesystem]\n\":root\" = \"read\"\n\
              [permissions.shut.network]\nenabled = true\n",
-        ),
-        case("allowed_sandbox_modes = [\"read-only\", \"danger-full-access\"]\n")
-            .of(Kind::Requirements),
+        )
+        .also(&["network-in-sandbox"]),
+        case("allowed_sandbox_modes = [\"read-only\", \"danger-full-access\"]\nallowed_approval_policies = [\"on-request\"]\n")
+            .of(Kind::Requirements)
+            .in_home(Home::System)
+            .also(&["requirements-allow-open"]),
     ],
     check: Check::File(check),
 };
 
 fn check(file: &ConfigFile, found: &mut Findings) {
     for value in file.values("sandbox_mode") {
-        if value.as_str() == Some(OPEN_MODE) {
+        if word(value) == Some(OPEN_MODE) {
             found
                 .add(&RULE, value)
                 .label("no sandbox for any command")
                 .help("use `sandbox_mode = \"workspace-write\"`")
-                .fix(Grade::Unsafe, vec![(value.span, quoted("workspace-write"))]);
+                .fix(
+                    Grade::Unsafe,
+                    [Edit::replace(value.span, quoted("workspace-write"))],
+                );
         }
     }
     let Some(chosen) = file.root().child("default_permissions") else {
@@ -89,7 +106,10 @@ fn check(file: &ConfigFile, found: &mut Findings) {
                 .add(&RULE, chosen)
                 .label("no sandbox for any command")
                 .help("use `default_permissions = \":workspace\"`")
-                .fix(Grade::Unsafe, vec![(chosen.span, quoted(":workspace"))]);
+                .fix(
+                    Grade::Unsafe,
+                    [Edit::replace(chosen.span, quoted(":workspace"))],
+                );
         }
         Some(name) => {
             if let Some(root) = open_profile(file, name) {

@@ -3,10 +3,12 @@
 //! hooks-json-bom, rules-bom, req-latin1, req-bom; Codex 0.134 to 0.171.
 
 use super::syntax::consequence;
-use crate::document::Span;
+use crate::document::{Edit, Span};
 use crate::lint::file::Content;
 use crate::lint::finding::Mark;
-use crate::lint::{Check, Confidence, Findings, Grade, Kind, Rule, Severity, Source, bytes, case};
+use crate::lint::{
+    Check, Confidence, Findings, Grade, Home, Kind, Rule, Severity, Source, bytes, case,
+};
 
 pub const RULE: Rule = Rule {
     id: "encoding",
@@ -33,7 +35,9 @@ pub const RULE: Rule = Rule {
     good: &[
         case("model = \"café\"\n"),
         case("\u{feff}model = \"x\"\n"),
-        case("\u{feff}allowed_sandbox_modes = [\"read-only\"]\n").of(Kind::Requirements),
+        case("\u{feff}allowed_sandbox_modes = [\"read-only\"]\nallowed_approval_policies = [\"on-request\"]\n")
+            .of(Kind::Requirements)
+            .in_home(Home::System),
         case("{\"hooks\": {}}\n").of(Kind::Hooks),
     ],
     check: Check::Source(check),
@@ -54,7 +58,7 @@ fn check(source: &Source, found: &mut Findings) {
             .says("this file starts with a byte order mark")
             .note(consequence(source))
             .help("save it as UTF-8 without the mark")
-            .fix(Grade::Safe, vec![(mark, String::new())]);
+            .fix(Grade::Safe, [Edit::remove(mark)]);
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::document::{Span, SyntaxError};
 use crate::lint::file::Content;
 use crate::lint::{Check, Confidence, Findings, Home, Kind, Rule, Severity, Source, case};
+use crate::plan::secret::looks_secret;
 
 pub const RULE: Rule = Rule {
     id: "syntax",
@@ -21,7 +22,7 @@ pub const RULE: Rule = Rule {
         case("command = \"C:\\U‹›sers\\ann\\x.exe\"\n"),
         case("path = \"C:\\‹›dev\"\n"),
         case("model = ‹“x”›\n"),
-        case("‹›{ \"mcpServers\": {} }\n"),
+        case("‹›{ \"mcpServers\": {} }\n").also(&["wrong-shape"]),
         case("a = 1\n‹a› = 2\n"),
         case("<<<<<<< ‹›HEAD\na = 1\n=======\na = 2\n>>>>>>> theirs\n"),
         case("‹›{{ if .work }}\na = 1\n{{ end }}\n"),
@@ -31,9 +32,9 @@ pub const RULE: Rule = Rule {
     ],
     good: &[
         case(""),
-        case("path = 'C:\\dev'\n"),
-        case("path = \"C:\\\\dev\"\n"),
-        case("a = {\n  b = 1,\n}\n"),
+        case("model = 'C:\\dev'\n"),
+        case("model = \"C:\\\\dev\"\n"),
+        case("analytics = {\n  enabled = true,\n}\n"),
         case("{\"hooks\": {}}\n").of(Kind::Hooks),
     ],
     check: Check::Source(check),
@@ -155,7 +156,9 @@ fn backslash(text: &str, line: Span, at: usize) -> Option<Explanation> {
     let close = after.find('"').map_or(line.end, |end| slash + end);
     let value = &text[open + 1..close];
     let escape: String = text[slash..].chars().take(2).collect();
-    let help = if value.contains('\'') {
+    let help = if looks_secret(None, value) {
+        "single quotes take it as it is".to_owned()
+    } else if value.contains('\'') {
         format!("double them: \"{}\"", value.replace('\\', "\\\\"))
     } else {
         format!("single quotes take it as it is: '{value}'")

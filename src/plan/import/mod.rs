@@ -31,6 +31,10 @@ pub const MAX_SERVERS: usize = 1_000;
 /// search for secrets short.
 pub const MAX_TEXT: usize = 128 * 1024;
 
+/// Members of one table or array in a server: far more than any server has, few enough to look
+/// through one by one.
+pub const MAX_MEMBERS: usize = 1_000;
+
 /// A server that the configuration shall have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WantedServer {
@@ -206,6 +210,9 @@ pub enum Reason {
     /// A text longer than [`MAX_TEXT`].
     #[error("it holds a text of more than {MAX_TEXT} bytes")]
     TooLong,
+    /// A table or an array with more than [`MAX_MEMBERS`].
+    #[error("it has more than {MAX_MEMBERS} members")]
+    TooManyMembers,
     /// A text with a NUL.
     #[error("it holds a NUL character, which no program can be given")]
     Nul,
@@ -257,6 +264,7 @@ impl Reason {
             Self::TooDeep
             | Self::TooManyServers
             | Self::TooLong
+            | Self::TooManyMembers
             | Self::NotTable(_)
             | Self::Refused(_)
             | Self::Nul => return None,

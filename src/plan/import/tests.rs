@@ -153,6 +153,16 @@ fn files_without_servers_are_refused() {
 }
 
 #[test]
+fn size_is_bounded() {
+    let many = vec!["\"a\""; MAX_MEMBERS + 1].join(",");
+    let members = format!("\"command\": \"a\", \"args\": [{many}]");
+    assert_eq!(refused(client(&members)), Reason::TooManyMembers);
+    let long = "a".repeat(MAX_TEXT + 1);
+    let members = format!("\"command\": \"a\", \"env\": {{\"A\": \"{long}\"}}");
+    assert_eq!(refused(client(&members)), Reason::TooLong);
+}
+
+#[test]
 fn an_error_knows_its_place() {
     let error = json("{\n  \"mcpServers\": {\n    \"x\": {\n      \"command\": \"a\",\n      \"args\": [\"--dir\", \"${HOME}/x\"]\n    }\n  }\n}").expect_err("it is refused");
     assert_eq!(

@@ -74,10 +74,12 @@ pub(super) fn server(context: &Context<'_>, variables: &mut Variables) -> Transl
         notes: vec![],
         dropped: vec![],
     };
-    for (key, node) in context.node.as_table().into_iter().flatten() {
-        if let Some(long) = find_long(node) {
-            return Err(fault(long, &[key], Reason::TooLong));
-        }
+    let members = context.node.as_table();
+    if members.is_some_and(|members| members.len() > super::MAX_MEMBERS) {
+        return Err(fault(context.node, &[], Reason::TooManyMembers));
+    }
+    for (key, node) in members.into_iter().flatten() {
+        check_size(node, key)?;
         server.member(key, node)?;
     }
     server.finish()
@@ -527,13 +529,23 @@ fn first_secret(node: &Node) -> Option<&Node> {
     }
 }
 
-/// The first text that no program could be given.
-fn find_long(node: &Node) -> Option<&Node> {
+/// Refuses a text that no program could be given, and lists longer than anyone writes.
+fn check_size(node: &Node, key: &str) -> Result<(), Fault> {
+    let members = match &node.data {
+        Data::String(text) if text.len() > super::MAX_TEXT => {
+            return Err(fault(node, &[key], Reason::TooLong));
+        }
+        Data::Array(items) => items.len(),
+        Data::Table(members) => members.len(),
+        _ => 0,
+    };
+    if members > super::MAX_MEMBERS {
+        return Err(fault(node, &[key], Reason::TooManyMembers));
+    }
     match &node.data {
-        Data::String(text) if text.len() > super::MAX_TEXT => Some(node),
-        Data::Array(items) => items.iter().find_map(find_long),
-        Data::Table(members) => members.values().find_map(find_long),
-        _ => None,
+        Data::Array(items) => items.iter().try_for_each(|item| check_size(item, key)),
+        Data::Table(members) => members.values().try_for_each(|item| check_size(item, key)),
+        _ => Ok(()),
     }
 }
 
