@@ -9,6 +9,8 @@ pub mod text;
 
 pub mod document;
 
+pub mod rpc;
+
 pub mod codex;
 
 pub mod plan;
