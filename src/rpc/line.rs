@@ -44,7 +44,7 @@ impl<R: Read> LineReader<R> {
     ///
     /// # Errors
     /// The stream cannot be read.
-    pub fn next(&mut self) -> io::Result<Option<Line>> {
+    pub fn read(&mut self) -> io::Result<Option<Line>> {
         loop {
             let mut kept = Vec::new();
             let mut length = 0_usize;
@@ -105,7 +105,7 @@ where
         .spawn(move || {
             let mut lines = LineReader::new(input, limit);
             // An input that cannot be read has ended as well.
-            while let Ok(Some(line)) = lines.next() {
+            while let Ok(Some(line)) = lines.read() {
                 if !deliver(line) {
                     break;
                 }
@@ -128,7 +128,7 @@ pub enum Waited<T> {
 /// Waits for what a reader delivers, at most until `until`.
 pub fn next_line<T>(lines: &Receiver<T>, until: Option<Instant>, now: Instant) -> Waited<T> {
     // A wait without an end is cut in hours, since a channel takes no open-ended time-out.
-    const LONG: Duration = Duration::from_secs(3600);
+    const LONG: Duration = Duration::from_hours(1);
     let wait = until.map_or(LONG, |until| until.saturating_duration_since(now));
     match lines.recv_timeout(wait) {
         Ok(line) => Waited::Got(line),
@@ -145,7 +145,7 @@ mod tests {
     fn lines(bytes: &[u8], limit: usize) -> Vec<Line> {
         let mut reader = LineReader::new(bytes, limit);
         let mut found = Vec::new();
-        while let Some(line) = reader.next().expect("memory can be read") {
+        while let Some(line) = reader.read().expect("memory can be read") {
             found.push(line);
         }
         found
@@ -203,9 +203,9 @@ mod tests {
     fn a_line_of_a_hundred_megabytes_leaves_nothing_behind() {
         let input = Long { left: 100_000_000 }.chain(&b"\n{}\n"[..]);
         let mut reader = LineReader::new(input, 1000);
-        assert_eq!(reader.next().expect("memory"), Some(Line::TooLong));
+        assert_eq!(reader.read().expect("memory"), Some(Line::TooLong));
         assert_eq!(reader.input.capacity(), CHUNK);
-        assert_eq!(reader.next().expect("memory"), Some(text("{}")));
+        assert_eq!(reader.read().expect("memory"), Some(text("{}")));
     }
 
     #[test]

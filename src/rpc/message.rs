@@ -162,7 +162,7 @@ impl Message {
     ///
     /// # Errors
     /// It is no message.
-    pub fn read(line: &str, header: bool) -> Result<Self, Box<Unreadable>> {
+    pub fn read(line: &str, header: bool) -> Result<Self, Unreadable> {
         // A derived reader would take a list as the members in their order.
         if line.trim_start().starts_with('[') {
             return Err(unreadable(
@@ -245,11 +245,11 @@ fn outcome(result: Option<Unique>, error: Option<Unique>) -> Outcome {
     }
 }
 
-fn unreadable(code: i64, message: &str, id: Option<Id>) -> Box<Unreadable> {
-    Box::new(Unreadable {
+fn unreadable(code: i64, message: &str, id: Option<Id>) -> Unreadable {
+    Unreadable {
         id: id.unwrap_or_else(Id::null),
         error: RpcError::new(code, message),
-    })
+    }
 }
 
 /// The id of a line whose other members are wrong.
@@ -366,7 +366,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn read(line: &str) -> Result<Message, Box<Unreadable>> {
+    fn read(line: &str) -> Result<Message, Unreadable> {
         Message::read(line, true)
     }
 
