@@ -17,6 +17,10 @@ pub mod plan;
 
 pub mod lint;
 
+pub mod approval;
+
 pub mod report;
+
+pub mod mcp;
 
 pub mod cli;

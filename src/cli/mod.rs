@@ -22,6 +22,7 @@ mod completions;
 pub mod failure;
 mod install;
 mod lint;
+mod mcp;
 mod state;
 mod uninstall;
 mod write;
@@ -87,6 +88,7 @@ enum Command {
     Install(Box<install::Args>),
     Uninstall(uninstall::Args),
     Lint(lint::Args),
+    Mcp(mcp::Args),
     Completions(completions::Args),
 }
 
@@ -96,6 +98,7 @@ impl Command {
             Self::Install(args) => install::run(&args, globals, ui),
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
+            Self::Mcp(args) => mcp::run(&args, globals),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

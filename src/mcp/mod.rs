@@ -13,10 +13,12 @@
 //! What it does not know: whether a person or a program sits at the other end of the client. Codex
 //! answers an empty form by itself under some policies, never this one (0.171, the truth table).
 
+mod desk;
 mod elicit;
 mod server;
 mod session;
 
+pub use desk::GateDesk;
 pub use server::{Desk, LINE_LIMIT, Now, Refusal, Server, Shown, TOOL, serve};
 pub use session::{Guarded, Session};
 

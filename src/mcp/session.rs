@@ -60,8 +60,8 @@ pub struct Guarded {
     pub state: PathBuf,
     /// Holds what lets commands leave the sandbox, and Codex's own settings.
     pub codex_home: Option<PathBuf>,
-    /// Runs outside of the sandbox.
-    pub executable: PathBuf,
+    /// The gate itself, which runs outside of the sandbox, under each of its names.
+    pub executables: Vec<PathBuf>,
     /// `$TMPDIR`, which Codex hands on to its servers.
     pub temporary: Option<PathBuf>,
 }
@@ -115,14 +115,14 @@ impl Session {
         };
         let home = guarded.codex_home.as_deref();
         let inside_home = ["config.toml", "hooks.json", "rules"].map(|name| Some(home?.join(name)));
-        let whole = [
-            ("the state directory", Some(guarded.state.as_path())),
-            ("Codex's home", home),
-            (
-                "the executable of the gate",
-                Some(guarded.executable.as_path()),
-            ),
-        ];
+        let executables = guarded.executables.iter();
+        let whole: Vec<(&str, Option<&Path>)> = executables
+            .map(|path| ("the executable of the gate", Some(path.as_path())))
+            .chain([
+                ("the state directory", Some(guarded.state.as_path())),
+                ("Codex's home", home),
+            ])
+            .collect();
         // What lies within the state directory or the rules is as bad as the whole; Codex itself
         // makes other places within its home writable, such as its memories.
         let within = [("the state directory", Some(guarded.state.as_path()))]
@@ -271,7 +271,7 @@ mod tests {
         Guarded {
             state: PathBuf::from("/home/u/.local/state/codexgate"),
             codex_home: Some(PathBuf::from("/home/u/.codex")),
-            executable: PathBuf::from("/opt/bin/codexgate"),
+            executables: vec![PathBuf::from("/opt/bin/codexgate")],
             temporary: Some(PathBuf::from("/run/t")),
         }
     }
