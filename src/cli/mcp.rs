@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::failure::{Exit, Failure};
 use super::{Globals, Places, variable};
 use crate::approval::{Clock as _, Surroundings, SystemClock};
-use crate::mcp::{GateDesk, Now, Refusal, Server, serve};
+use crate::mcp::{GateDesk, Now, Refusal, Server, TELL, serve};
 use crate::report::Diagnostic;
 
 /// Ask the person inside Codex, as the MCP server that Codex starts
@@ -33,10 +33,15 @@ pub fn run(_: &Args, globals: &Globals) -> Result<Exit, Failure> {
     }
     let program = called_as();
     // What is wrong here is said in the tool's result: a server that does not start says nothing.
+    let told = program.clone();
     let look = || {
-        let site = globals.site(&Places::default());
-        let site = site.map_err(|failure| refusal(failure.diagnostic().title()))?;
-        Surroundings::for_agent(&site).map_err(|error| refusal(&error.to_string()))
+        let site = globals
+            .site(&Places::default())
+            .map_err(|failure| Refusal {
+                what: failure.diagnostic().title().to_owned(),
+                todo: TELL.to_owned(),
+            })?;
+        Surroundings::for_agent(&site).map_err(|error| Refusal::of(&error, &told))
     };
     let shown = program.to_string_lossy().into_owned();
     let desk = GateDesk::new(look, program, variable("TMPDIR"));
@@ -50,15 +55,6 @@ pub fn run(_: &Args, globals: &Globals) -> Result<Exit, Failure> {
         Failure::new(Exit::Unable, error.note(source.to_string()))
     })?;
     Ok(Exit::Done)
-}
-
-fn refusal(what: &str) -> Refusal {
-    Refusal {
-        what: what.to_owned(),
-        todo: "Tell the person: this has to be mended before anything can be approved, and \
-               `codexgate lint` says more."
-            .to_owned(),
-    }
 }
 
 /// The absolute path under which whoever started this one found it: the rule that lets it leave

@@ -1,7 +1,7 @@
 //! The gate as the approver uses it: a proposal is taken up where it would run, and decided there.
 
 use std::error::Error as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::server::{Desk, Refusal, Shown};
 use super::session::{Guarded, Session};
@@ -40,7 +40,7 @@ impl<L: FnMut() -> Result<Surroundings, Refusal>> GateDesk<L> {
         let mut disk = RealDisk;
         Gate::open(around, &SystemClock, &mut disk)
             .and_then(|mut gate| act(&mut gate))
-            .map_err(|error| self.refusal(&error))
+            .map_err(|error| Refusal::of(&error, &self.program))
     }
 
     /// A step on the surroundings that the proposal was taken up in.
@@ -51,8 +51,11 @@ impl<L: FnMut() -> Result<Surroundings, Refusal>> GateDesk<L> {
         })?;
         self.with_gate(around, act)
     }
+}
 
-    fn refusal(&self, error: &Error) -> Refusal {
+impl Refusal {
+    /// What an agent is told of an error. `program` is the path under which it runs this one.
+    pub fn of(error: &Error, program: &Path) -> Self {
         let mut what = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
@@ -61,7 +64,7 @@ impl<L: FnMut() -> Result<Surroundings, Refusal>> GateDesk<L> {
         }
         let todo = match error {
             Error::NotWaiting { .. } | Error::Changed { .. } => {
-                let program = self.program.to_string_lossy();
+                let program = program.to_string_lossy();
                 format!(
                     "If it is still wanted, propose it again with {} and call this tool with the \
                      new token.",
@@ -71,13 +74,15 @@ impl<L: FnMut() -> Result<Surroundings, Refusal>> GateDesk<L> {
             Error::Denied { .. } => {
                 "A policy forbids it; do not look for another way to do it.".to_owned()
             }
+            Error::UnsafeState { variable, .. } => format!("{TELL} It comes from `${variable}`."),
             _ => TELL.to_owned(),
         };
-        Refusal { what, todo }
+        Self { what, todo }
     }
 }
 
-const TELL: &str = "Tell the person: this has to be mended before anything can be approved.";
+/// For what an agent cannot mend.
+pub const TELL: &str = "Tell the person: this has to be mended before anything can be approved.";
 
 impl<L: FnMut() -> Result<Surroundings, Refusal>> Desk for GateDesk<L> {
     fn take_up(&mut self, token: &Token, session: &Session) -> Result<Shown, Refusal> {

@@ -18,7 +18,7 @@ mod elicit;
 mod server;
 mod session;
 
-pub use desk::GateDesk;
+pub use desk::{GateDesk, TELL};
 pub use server::{Desk, LINE_LIMIT, Now, Refusal, Server, Shown, TOOL, serve};
 pub use session::{Guarded, Session};
 

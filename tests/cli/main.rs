@@ -7,6 +7,7 @@ mod completions;
 mod corpus;
 mod install;
 mod lint;
+mod mcp;
 mod support;
 mod uninstall;
 mod usage;
