@@ -36,7 +36,8 @@ impl Card {
             Action::Command(command) => card.command(command, proposal),
             Action::Files(changes) => {
                 card.field("writes", &format!("{} file(s), all or none", changes.len()));
-                card.field("project", &proposal.project.to_string_lossy());
+                let project = proposal.project.to_string_lossy();
+                card.field("project", &quote::word(&project));
                 for change in changes {
                     card.change(change);
                 }
@@ -77,12 +78,13 @@ impl Card {
         } else {
             ""
         };
-        self.field("program", &format!("{}{copied}", command.program.path));
+        let program = quote::word(&command.program.path);
+        self.field("program", &format!("{program}{copied}"));
         if command.program.named != command.program.path && command.program.named != command.argv[0]
         {
-            self.field("named", &command.program.named);
+            self.field("named", &quote::word(&command.program.named));
         }
-        self.field("in", &proposal.cwd.path);
+        self.field("in", &quote::word(&proposal.cwd.path));
         for variable in command.environment.iter().filter(|variable| variable.asked) {
             let value = if secret::looks_secret(Some(&variable.name), &variable.value) {
                 redact::secret(&variable.value)
@@ -98,7 +100,8 @@ impl Card {
         }
         for input in &command.inputs {
             let unit = if input.folder { "entries" } else { "bytes" };
-            self.field("input", &format!("{} ({} {unit})", input.path, input.size));
+            let path = quote::word(&input.path);
+            self.field("input", &format!("{path} ({} {unit})", input.size));
         }
         self.field(
             "beware",
@@ -112,7 +115,7 @@ impl Card {
             (_, None) => "remove",
             _ => "change",
         };
-        self.field(kind, &change.path);
+        self.field(kind, &quote::word(&change.path));
         let text = |content: &Option<Content>| match content {
             None => Some(String::new()),
             Some(Content::Text(text)) => Some(text.clone()),
@@ -219,7 +222,21 @@ mod tests {
             }
             command.stdin = Some(Content::Text("abc".into()));
         });
-        insta::assert_snapshot!(card.text(), @"");
+        insta::assert_snapshot!(card.text(), @r"
+        codexgate: approve this? (a card of 13 lines)
+        runs     tool 'a b' '$x'
+        program  /p/bin/real (an agent can write it: a copy runs)
+        named    /p/bin/tool
+        in       /p/sub
+        env      MODE='very fast'
+        env      API_TOKEN=<secret, 3 characters, sha256 ba7816bf>
+        stdin    3 bytes, sha256 ba7816bf8f01cfea…
+        beware   files that the program finds by itself are not checked
+        reason   (the agent's words) it is <U+202E>fine
+        token    6bxf-bmv8-a9te-vfhn-eahn
+        until    1970-01-01 01:00:00 UTC
+        end of the card of 13 lines
+        ");
     }
 
     #[test]

@@ -98,6 +98,9 @@ pub enum Error {
     /// The journal is damaged, so nothing is done that it would have to record.
     #[error("the journal cannot be continued: {0}")]
     Journal(super::journal::Damage),
+    /// It ran, and how it ended could not be recorded.
+    #[error("it ran, and its outcome could not be recorded")]
+    Unrecorded(#[source] Box<Error>),
     /// The run did not start.
     #[error("the command did not start: {why}")]
     NotStarted { why: String },

@@ -160,7 +160,7 @@ pub fn run(
         token: waiting.token.clone(),
         outcome: ended.clone(),
     };
-    Journal::append(gate, event)?;
+    Journal::append(gate, event).map_err(|error| Error::Unrecorded(Box::new(error)))?;
     grant.finish(gate);
     Ok(outcome)
 }

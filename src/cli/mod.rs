@@ -13,16 +13,23 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory as _, Parser};
 
+use crate::approval;
 use crate::codex::Site;
 use crate::codex::site::Environment;
 use crate::report::Ui;
 use crate::report::ui::{Color, Loudness};
 
+mod apply;
+mod approve;
 mod completions;
 pub mod failure;
+mod gated;
 mod install;
+mod journal;
 mod lint;
 mod mcp;
+mod pending;
+mod reject;
 mod state;
 mod uninstall;
 mod write;
@@ -89,6 +96,11 @@ enum Command {
     Uninstall(uninstall::Args),
     Lint(lint::Args),
     Mcp(mcp::Args),
+    Apply(Box<apply::Args>),
+    Approve(approve::Args),
+    Reject(reject::Args),
+    Pending(pending::Args),
+    Journal(journal::Args),
     Completions(completions::Args),
 }
 
@@ -99,6 +111,11 @@ impl Command {
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
             Self::Mcp(args) => mcp::run(&args, globals),
+            Self::Apply(args) => apply::run(&args, globals, ui),
+            Self::Approve(args) => approve::run(&args, globals, ui),
+            Self::Reject(args) => reject::run(&args, globals, ui),
+            Self::Pending(args) => pending::run(&args, globals, ui),
+            Self::Journal(args) => journal::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }
@@ -153,6 +170,13 @@ pub fn definition() -> clap::Command {
 /// Parses the command line, runs it, and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    // The process between `apply --confirm` and its command; no command of a person.
+    if let [_, word] = args.as_slice()
+        && word == approval::SUPERVISE
+    {
+        let done = approval::supervise();
+        return done.map_or(Exit::Unable, |()| Exit::Done);
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return explain(&error, color_of(&args)),
