@@ -28,13 +28,11 @@ mod gated;
 mod install;
 mod journal;
 mod lint;
-<<<<<<< HEAD
-mod rules;
-mod show;
-=======
+mod mcp;
 mod pending;
 mod reject;
->>>>>>> wt-approval
+mod rules;
+mod show;
 mod state;
 mod uninstall;
 mod write;
@@ -101,17 +99,15 @@ enum Command {
     Install(Box<install::Args>),
     Uninstall(uninstall::Args),
     Lint(lint::Args),
-<<<<<<< HEAD
     Show(Box<show::Args>),
     Explain(explain::Args),
     Rules(rules::Args),
-=======
+    Mcp(mcp::Args),
     Apply(Box<apply::Args>),
     Approve(approve::Args),
     Reject(reject::Args),
     Pending(pending::Args),
     Journal(journal::Args),
->>>>>>> wt-approval
     Completions(completions::Args),
 }
 
@@ -121,17 +117,15 @@ impl Command {
             Self::Install(args) => install::run(&args, globals, ui),
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
-<<<<<<< HEAD
             Self::Show(args) => show::run(&args, globals, ui),
             Self::Explain(args) => explain::run(&args, globals, ui),
             Self::Rules(args) => rules::run(&args, globals, ui),
-=======
+            Self::Mcp(args) => mcp::run(&args, globals),
             Self::Apply(args) => apply::run(&args, globals, ui),
             Self::Approve(args) => approve::run(&args, globals, ui),
             Self::Reject(args) => reject::run(&args, globals, ui),
             Self::Pending(args) => pending::run(&args, globals, ui),
             Self::Journal(args) => journal::run(&args, globals, ui),
->>>>>>> wt-approval
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

@@ -8,6 +8,7 @@ mod corpus;
 mod explain;
 mod install;
 mod lint;
+mod mcp;
 mod show;
 mod support;
 mod uninstall;
