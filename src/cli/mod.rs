@@ -24,7 +24,9 @@ mod approve;
 mod completions;
 mod explain;
 pub mod failure;
+mod gate;
 mod gated;
+mod hook;
 mod install;
 mod journal;
 mod lint;
@@ -108,6 +110,7 @@ enum Command {
     Reject(reject::Args),
     Pending(pending::Args),
     Journal(journal::Args),
+    Hook(hook::Args),
     Completions(completions::Args),
 }
 
@@ -126,6 +129,7 @@ impl Command {
             Self::Reject(args) => reject::run(&args, globals, ui),
             Self::Pending(args) => pending::run(&args, globals, ui),
             Self::Journal(args) => journal::run(&args, globals, ui),
+            Self::Hook(args) => hook::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

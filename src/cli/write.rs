@@ -6,6 +6,7 @@ use crate::cli::state::State;
 use crate::cli::{Exit, Failure};
 use crate::codex::Site;
 use crate::files::{self, RealDisk, Recovered};
+use crate::plan::parts::guide;
 use crate::plan::record::Store;
 use crate::plan::uninstall::RecordChange;
 use crate::plan::{OnCollision, Plan, Scope, write};
@@ -105,6 +106,13 @@ pub struct Ending {
     pub on_collision: Collisions,
 }
 
+impl Ending {
+    /// Whether only a difference is looked for.
+    pub const fn is_check(&self) -> bool {
+        self.check
+    }
+}
+
 /// What became of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -139,18 +147,23 @@ impl Act<'_> {
         let mut folders: Vec<(PathBuf, bool)> = Vec::new();
         folders.extend(self.state.folder().map(|folder| (folder.clone(), true)));
         for scope in [Scope::System, Scope::User, Scope::Project] {
-            if self.scopes.contains(&scope)
+            // The gate of a project has files in Codex's home, too.
+            if (self.scopes.contains(&scope) || scope == Scope::User)
                 && let Some(folder) = scope_folder(self.site, scope)
+                && folder.is_dir()
             {
-                folders.push((folder, false));
+                // No agent can write in Codex's home, or nothing of the gate holds.
+                folders.push((folder, scope == Scope::User));
             }
         }
+        let guide = self.site.project.join(guide::FILE);
         for (folder, any) in folders {
             // What lies in the state directory is ours whatever it names; what lies beside a
             // project's files may name those files alone.
             // stops: a repository that brings an intent for a file of the user
             let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-            let allowed = |path: &Path| any || path.parent() == Some(real.as_path());
+            let allowed =
+                |path: &Path| any || path.parent() == Some(real.as_path()) || path == guide;
             let recovered = files::recover(&folder, &allowed, &mut RealDisk)?;
             tell_recovered(&recovered, ui);
         }
