@@ -6,6 +6,7 @@ mod cases;
 mod completions;
 mod corpus;
 mod explain;
+mod gate;
 mod install;
 mod lint;
 mod mcp;
