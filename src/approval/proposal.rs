@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The longest life of a proposal: a person decides within a day.
-const EXPIRES_LIMIT: Duration = Duration::from_secs(24 * 3600);
+const EXPIRES_LIMIT: Duration = Duration::from_hours(24);
 /// The longest run.
-const TIMEOUT_LIMIT: Duration = Duration::from_secs(24 * 3600);
+const TIMEOUT_LIMIT: Duration = Duration::from_hours(24);
 /// The most bytes of all words: what a person can read at all, far below the system's limit.
 const WORDS_LIMIT: usize = 128 * 1024;
 /// The most bytes of a reason: a few lines of the card.
@@ -134,7 +134,10 @@ impl Content {
 
     /// The bytes.
     pub fn bytes(&self) -> Vec<u8> {
-        let nibble = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+        let nibble = |byte: u8| match byte {
+            b'0'..=b'9' => byte - b'0',
+            _ => byte.wrapping_sub(b'a' - 10) & 0xf,
+        };
         match self {
             Self::Text(text) => text.clone().into_bytes(),
             Self::Hex(hex) => {
@@ -424,11 +427,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn refused(scene: &Scene, change: impl FnOnce(&mut CommandWish)) -> Error {
-        let mut wish = scene.wish(&["tool"]);
+        let mut wish = Scene::wish(&["tool"]);
         change(&mut wish);
         let wish = Wish {
             reason: None,
-            expires: Duration::from_secs(60),
+            expires: Duration::from_mins(1),
             what: What::Command(wish),
         };
         build(0, &scene.around, wish, &|name| scene.env(name)).expect_err("it is refused")
@@ -589,8 +592,8 @@ mod tests {
                 // The same content under another name.
                 around.executable = PathBuf::from(scene.program("tool"));
             }
-            let what = What::Command(scene.wish(&argv));
-            let expires = Duration::from_secs(60);
+            let what = What::Command(Scene::wish(&argv));
+            let expires = Duration::from_mins(1);
             let wish = Wish {
                 reason: None,
                 expires,
@@ -606,11 +609,11 @@ mod tests {
         let scene = Scene::new();
         scene.program("tool");
         let error = refused(&scene, |wish| {
-            wish.argv.push("x".repeat(WORDS_LIMIT).into())
+            wish.argv.push("x".repeat(WORDS_LIMIT).into());
         });
         assert!(matches!(error, Error::Limit { .. }));
         let error = refused(&scene, |wish| {
-            wish.timeout = TIMEOUT_LIMIT + Duration::from_secs(1)
+            wish.timeout = TIMEOUT_LIMIT + Duration::from_secs(1);
         });
         assert!(matches!(error, Error::Limit { .. }));
         let error = refused(&scene, |wish| wish.argv.clear());

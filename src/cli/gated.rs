@@ -89,12 +89,13 @@ pub fn without_secrets(text: &str) -> String {
         _ if secret::looks_secret(None, word) => redact::secret(word),
         _ => word.to_owned(),
     };
-    text.split_inclusive(char::is_whitespace)
-        .map(|piece| {
-            let word = piece.trim_end();
-            format!("{}{}", hide(word), &piece[word.len()..])
-        })
-        .collect()
+    let mut out = String::with_capacity(text.len());
+    for piece in text.split_inclusive(char::is_whitespace) {
+        let word = piece.trim_end();
+        out.push_str(&hide(word));
+        out.push_str(&piece[word.len()..]);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -104,8 +105,8 @@ mod tests {
     #[test]
     fn durations_have_units() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
-        assert_eq!(duration("1d"), Ok(Duration::from_secs(86_400)));
+        assert_eq!(duration("10m"), Ok(Duration::from_mins(10)));
+        assert_eq!(duration("1d"), Ok(Duration::from_hours(24)));
         for text in ["", "m", "-1", "1w", "1.5h", "99999999999999999999s"] {
             assert!(duration(text).is_err(), "{text}");
         }

@@ -187,7 +187,7 @@ changes! {
     /// Scenario `prec-all-layers`.
     MemoriesNotWritable since 147, 0: "workspace-write does not list Codex's memories as writable";
     /// Scenario `autotrust-marked-untrusted`.
-    TellsEffectiveTrust since 147, 0: "a folder is marked untrusted \"in the effective configuration\"";
+    TellsEffectiveTrust since 154, 0: "a folder is marked untrusted \"in the effective configuration\"";
     /// Scenario `rules-migration`.
     RulesRewrite since 147, 0: "broad allow lines in rules/default.rules are deleted, once";
 }
