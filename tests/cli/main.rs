@@ -8,6 +8,7 @@ mod corpus;
 mod install;
 mod lint;
 mod mcp;
+mod mcp_sdk;
 mod support;
 mod uninstall;
 mod usage;
