@@ -31,6 +31,14 @@ deny:
 codex:
     npm ci --prefix tests/codex --no-audit --no-fund
 
+# Ask the pinned Codex all recorded scenarios, and the model and Codex N random configurations
+oracle N="300":
+    CODEXGATE_CONFIGURATIONS={{N}} cargo test --test codex -- --include-ignored every_scenario the_model_agrees
+
+# Ask other versions of Codex, those of the table or those given: `just versions "0.172.0"`
+versions VERSIONS="":
+    {{ if VERSIONS == "" { "" } else { "CODEXGATE_VERSIONS=" + quote(VERSIONS) } }} cargo test --test codex -- --include-ignored other_versions
+
 # Make completions and other generated files anew
 generate:
     UPDATE=1 cargo test --test generated

@@ -5,6 +5,8 @@
 use std::path::Path;
 
 use clap_complete::Shell;
+use codexgate::lint::registry::RULES;
+use codexgate::report::rule;
 
 #[test]
 fn completions_are_those_of_the_definition() {
@@ -20,6 +22,23 @@ fn completions_are_those_of_the_definition() {
         clap_complete::generate(shell, &mut definition, "codexgate", &mut script);
         let name = clap_complete::Generator::file_name(&shell, "codexgate");
         compare(&format!("completions/{name}"), &script);
+    }
+}
+
+#[test]
+fn pages_of_rules_are_those_of_the_registry() {
+    compare("docs/rules/README.md", rule::index(RULES).as_bytes());
+    for known in RULES {
+        let name = format!("docs/rules/{}.md", known.id);
+        compare(&name, rule::page(known).as_bytes());
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules");
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let name = entry.expect("an entry").file_name();
+        let name = name.to_string_lossy();
+        let id = name.trim_end_matches(".md");
+        let known = id == "README" || RULES.iter().any(|rule| rule.id == id);
+        assert!(known, "docs/rules/{name} is about no rule");
     }
 }
 

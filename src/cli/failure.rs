@@ -19,7 +19,8 @@ use crate::approval;
 use crate::codex::site;
 use crate::document::LineIndex;
 use crate::files;
-use crate::lint::discover;
+use crate::lint::registry::RULES;
+use crate::lint::{discover, words};
 use crate::plan::{self, import};
 use crate::report::{Diagnostic, Excerpt, ui};
 
@@ -94,6 +95,18 @@ impl Failure {
             Diagnostic::error(format!("cannot make the folder `{}`", folder.display()))
                 .note(source.to_string()),
         )
+    }
+
+    /// A name that no rule has.
+    pub fn no_such_rule(id: &str) -> Self {
+        let failure = Self::new(
+            Exit::Unable,
+            Diagnostic::error(format!("no rule is named `{id}`")),
+        );
+        match words::closest(id, RULES.iter().map(|rule| rule.id)) {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure.hint("`codexgate rules` lists them"),
+        }
     }
 
     /// The exit code.

@@ -298,6 +298,7 @@ fn closing(site: &Site, request: &Request, plan: &Plan, standing: &Standing, ui:
         (None, Some(policy)) => here.push(format!("approvals `{}`", policy.word())),
         (None, None) => {}
     }
+    here.extend(standing.sandbox.map(|word| format!("sandbox `{word}`")));
     if standing.does_not_start.is_none() && (!project || trusted) {
         here.extend(names);
     } else if project && !trusted {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Exit, Failure, Globals, Places};
+use crate::codex::version::Version;
 use crate::lint::{self, Severity};
 use crate::report::ui::Loudness;
 use crate::report::{Ui, json, text};
@@ -29,6 +30,10 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
+    /// Judge for this version of Codex, in place of the newest known one
+    #[arg(long, value_name = "VERSION", default_value_t)]
+    codex_version: Version,
+
     #[command(flatten)]
     places: Places,
 }
@@ -43,7 +48,7 @@ enum Format {
 
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
     let site = globals.site(&args.places)?;
-    let report = lint::run(&site, &args.paths)?;
+    let report = lint::run(&site, &args.paths, args.codex_version)?;
     match args.format {
         Format::Json => ui.line(json::findings(&report)),
         Format::Text => {

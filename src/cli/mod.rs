@@ -22,6 +22,7 @@ use crate::report::ui::{Color, Loudness};
 mod apply;
 mod approve;
 mod completions;
+mod explain;
 pub mod failure;
 mod gated;
 mod install;
@@ -30,6 +31,8 @@ mod lint;
 mod mcp;
 mod pending;
 mod reject;
+mod rules;
+mod show;
 mod state;
 mod uninstall;
 mod write;
@@ -44,6 +47,7 @@ pub use failure::{Exit, Failure};
 Examples:
   codexgate install                    put the gate into this project
   codexgate lint                       find what opens the gate in this project
+  codexgate show                       what is in force here, and which line decided it
   codexgate completions zsh            print completions for a shell
 
 Exit codes: 0 done; 1 refused, or something was found; 2 usage, or it could not be done;
@@ -101,6 +105,9 @@ enum Command {
     Reject(reject::Args),
     Pending(pending::Args),
     Journal(journal::Args),
+    Show(Box<show::Args>),
+    Explain(explain::Args),
+    Rules(rules::Args),
     Completions(completions::Args),
 }
 
@@ -116,6 +123,9 @@ impl Command {
             Self::Reject(args) => reject::run(&args, globals, ui),
             Self::Pending(args) => pending::run(&args, globals, ui),
             Self::Journal(args) => journal::run(&args, globals, ui),
+            Self::Show(args) => show::run(&args, globals, ui),
+            Self::Explain(args) => explain::run(&args, globals, ui),
+            Self::Rules(args) => rules::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 
 use super::Site;
-use crate::document::{Document, KeyPath, LineColumn, Node, Span, SyntaxError, Value};
+use super::trust::Level;
+use crate::document::{Document, Form, KeyPath, LineColumn, Node, Span, SyntaxError, Value};
+use crate::files;
 
 /// Codex's configuration file in each of its folders.
 pub const CONFIG_TOML: &str = "config.toml";
@@ -153,15 +155,10 @@ impl Sources {
 }
 
 fn read(path: &Path) -> Text {
-    if path.is_dir() {
-        // Scenario `shape-file-is-folder`.
-        return Text::Unreadable {
-            why: "it is a folder".to_owned(),
-        };
-    }
-    match std::fs::read(path) {
-        Ok(bytes) => decode(bytes),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Text::Absent,
+    match files::read(path, files::CONFIG_LIMIT) {
+        Ok(files::Found::File(file)) => decode(file.bytes),
+        // A link to nothing is nothing to Codex.
+        Ok(files::Found::Missing) | Err(files::Error::Dangling { .. }) => Text::Absent,
         Err(error) => Text::Unreadable {
             why: error.to_string(),
         },
@@ -210,6 +207,8 @@ pub enum Content {
 pub struct Layer {
     /// Which source it is.
     pub kind: Kind,
+    /// A name of its own, for a file that is read like a layer and is none.
+    pub name: Option<&'static str>,
     /// Its file, if it is one.
     pub file: Option<PathBuf>,
     /// The folder that relative paths in it are relative to.
@@ -220,15 +219,18 @@ pub struct Layer {
     pub disabled: Option<Disabled>,
     /// Key paths in it that do not count: the values are there and Codex drops them.
     pub dropped: Vec<KeyPath>,
+    /// What it says in the form in which Codex merges it; none where the layer is wrong by itself,
+    /// and Codex takes it as it is written.
+    pub normal: Option<Value>,
 }
 
 /// Why a project's layer does not count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disabled {
-    /// Nobody said whether the folder is trusted.
-    Unknown,
-    /// The folder is marked untrusted.
-    Untrusted,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disabled {
+    /// Unknown or untrusted.
+    pub level: Level,
+    /// The folder that would have to be trusted.
+    pub key: String,
 }
 
 /// A place in a layer: what a message points at.
@@ -259,17 +261,19 @@ impl Layer {
         };
         Self {
             kind,
+            name: None,
             base: file.parent().map(Path::to_path_buf).unwrap_or_default(),
             file: Some(file),
             content,
             disabled: None,
             dropped: Vec::new(),
+            normal: None,
         }
     }
 
     /// The layer's name.
     pub fn label(&self) -> String {
-        self.kind.label()
+        self.name.map_or_else(|| self.kind.label(), str::to_owned)
     }
 
     /// The document, if there is one.
@@ -282,6 +286,14 @@ impl Layer {
 
     /// What the layer says, without what Codex drops from it; an empty table where it says nothing.
     pub fn value(&self) -> Value {
+        match &self.normal {
+            Some(value) => value.clone(),
+            None => self.written(),
+        }
+    }
+
+    /// What the layer says as it is written, without what Codex drops from it.
+    pub fn written(&self) -> Value {
         let mut value = match &self.content {
             Content::Document(document) => document.root().value(),
             Content::Flags(value) => value.clone(),
@@ -298,20 +310,40 @@ impl Layer {
         self.value().as_table().is_none_or(IndexMap::is_empty)
     }
 
-    /// Where `key` stands in this layer. A value that only the layer's file as a whole can be
-    /// blamed for gets the file's start.
+    /// Where the value of `key` stands in this layer, as Codex points at it: a table at its
+    /// header, a table without one at its name (scenario `mcp-error-position`). A value that only
+    /// the file as a whole can be blamed for gets the file's start.
     pub fn place(&self, key: &KeyPath) -> Place {
-        let (span, at) = self
-            .document()
-            .and_then(|document| {
-                let node = document.get(key)?;
-                Some((node.span, document.locate(node.span.start)))
+        let span = self.document().and_then(|document| {
+            // A table written as an array has no such key: then the array itself.
+            let node = std::iter::successors(Some(key.clone()), KeyPath::parent)
+                .find_map(|path| document.get(&path))?;
+            Some(match node.form {
+                Form::Implicit | Form::Dotted => node.key,
+                Form::Root => Span::default(),
+                _ => node.span,
             })
-            .unwrap_or((Span::default(), LineColumn { line: 1, column: 1 }));
+        });
+        self.place_at(key, span)
+    }
+
+    /// Where the name of `key` stands in this layer.
+    pub fn key_place(&self, key: &KeyPath) -> Place {
+        let span = self
+            .document()
+            .and_then(|document| Some(document.get(key)?.key));
+        self.place_at(key, span)
+    }
+
+    fn place_at(&self, key: &KeyPath, span: Option<Span>) -> Place {
+        let at = match (self.document(), span) {
+            (Some(document), Some(span)) => document.locate(span.start),
+            _ => LineColumn { line: 1, column: 1 },
+        };
         Place {
             layer: self.label(),
             path: self.file.clone(),
-            span,
+            span: span.unwrap_or_default(),
             line: at.line,
             column: at.column,
             key: key.clone(),

@@ -3,8 +3,14 @@
 //! Data first: tables that can be read beside the facts that were seen on the real binary. Each
 //! fact names its source, a scenario or a version.
 
+pub mod check;
 pub mod effective;
+pub mod features;
+pub mod hooks_file;
+pub mod keys;
 pub mod layer;
+pub mod requirements;
+pub mod rules_file;
 pub mod server;
 pub mod site;
 pub mod trust;

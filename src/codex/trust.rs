@@ -45,6 +45,8 @@ pub struct Trust {
     pub key: PathBuf,
     /// The outermost folder whose `.codex` counts.
     pub root: PathBuf,
+    /// Whether the folder lies in a git repository.
+    pub is_repository: bool,
     /// Whether an app-server thread writes trust by itself, which [`super::effective`] has then
     /// taken into account.
     pub automatic: bool,
@@ -112,6 +114,12 @@ impl Folders {
             .chain(self.repository.iter().flat_map(|path| keys(path)))
             .find_map(|key| entries.0.get_key_value(&key))
             .map(|(key, _)| key.as_str())
+    }
+
+    /// The folder that Codex's warning names: the repository, else the root.
+    pub fn named(&self) -> String {
+        let folder = self.repository.as_ref().unwrap_or(&self.root);
+        keys(folder).into_iter().next().unwrap_or_default()
     }
 
     /// The folder that Codex would write trust for.

@@ -137,15 +137,13 @@ changes! {
     /// Scenario `prec-managed-requirements`.
     ManagedOverRequirements since 147, 0: "managed_config.toml is stronger than requirements.toml";
     /// Scenario `prec-managed-partial-requirements`.
-    NeverNeedsSandbox since 147, 0: "`never` with a refused sandbox does not start";
-    /// Scenario `prec-managed-narrower`.
-    ManagedSandboxIsExact since 147, 0: "`sandbox_mode` in managed_config.toml allows nothing wider";
+    NeverNeedsSandbox since 147, 0: "`never` with a refused sandbox does not start (`exec` never did)";
     /// Scenarios `req-permission-profiles`, `req-default-permissions`.
     PermissionProfilePins since 147, 0: "requirements can pin permission profiles";
     /// Scenario `req-unknown-nested-strict`.
     RequirementsRefuseNested since 147, 0: "some tables of requirements refuse unknown keys";
     /// Scenario `shape-unknown-root`.
-    WarnsOfUnknownKeys since 171, 0: "unknown keys give a warning";
+    WarnsOfUnknownKeys since 160, 1: "unknown keys give a warning";
     /// Scenario `project-denylist-rest`.
     DropsRealtimeCallUrl since 147, 0: "a project's `experimental_realtime_webrtc_call_base_url` is dropped";
     /// Scenario `project-denylist-rest`.
@@ -184,6 +182,12 @@ changes! {
     HookMcpTool since 154, 0: "hook handlers of type `mcp_tool`";
     /// Scenario `hooks-trusted-hash`.
     AsyncHooksRun since 154, 0: "`async` hooks run";
+    /// Scenario `perm-managed-sandbox`.
+    TellsLoginMethods since 160, 1: "`configRequirements/read` tells `allowedLoginMethods`";
+    /// Scenario `prec-all-layers`.
+    MemoriesNotWritable since 147, 0: "workspace-write does not list Codex's memories as writable";
+    /// Scenario `autotrust-marked-untrusted`.
+    TellsEffectiveTrust since 154, 0: "a folder is marked untrusted \"in the effective configuration\"";
     /// Scenario `rules-migration`.
     RulesRewrite since 147, 0: "broad allow lines in rules/default.rules are deleted, once";
 }

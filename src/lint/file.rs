@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use super::json::{self, Json};
 use super::secret::{self, Secret};
+use crate::codex::version::Version;
 use crate::document::{Data, Document, KeyPath, LineIndex, Node, Span, SyntaxError};
 use crate::text::{redact, visible};
 
@@ -96,7 +98,7 @@ pub enum Content {
     /// TOML that parses.
     Toml(Document),
     /// JSON that parses.
-    Json(serde_json::Value),
+    Json(Json),
     /// A text that is not parsed here.
     Text,
     /// TOML or JSON that does not parse.
@@ -142,7 +144,10 @@ impl Source {
             };
         }
         let content = match subject.kind {
-            Kind::Hooks => parse_json(&text),
+            Kind::Hooks => match json::parse(&text) {
+                Ok(json) => Content::Json(json),
+                Err(error) => Content::Broken(error),
+            },
             _ => Content::Text,
         };
         Self::new(subject, content, text)
@@ -189,46 +194,23 @@ impl Source {
     }
 }
 
-/// JSON as Codex takes it, or the first place that shows it is none.
-fn parse_json(text: &str) -> Content {
-    // Codex chokes on a byte order mark (scenario hooks-json-bom); that is said elsewhere.
-    let body = text.trim_start_matches('\u{feff}');
-    match serde_json::from_str(body) {
-        Ok(value) => Content::Json(value),
-        Err(error) => {
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
-            let at = json_place(body, error.line(), error.column()) + (text.len() - body.len());
-            Content::Broken(SyntaxError {
-                message: message.to_owned(),
-                span: Span::new(at, at + text[at..].chars().next().map_or(0, char::len_utf8)),
-            })
-        }
-    }
-}
-
-/// The byte that a JSON error means. Its column counts bytes and ends behind the last one read.
-fn json_place(text: &str, line: usize, column: usize) -> usize {
-    let start = LineIndex::new(text).line(text, line.max(1)).start;
-    let mut at = (start + column.saturating_sub(1)).min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
 /// The view of one TOML file that parses.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigFile<'a> {
     source: &'a Source,
     document: &'a Document,
+    version: Version,
 }
 
 impl<'a> ConfigFile<'a> {
     /// The view of `source`, if it is TOML that parses.
-    pub fn new(source: &'a Source) -> Option<Self> {
+    pub fn new(source: &'a Source, version: Version) -> Option<Self> {
         match &source.content {
-            Content::Toml(document) => Some(Self { source, document }),
+            Content::Toml(document) => Some(Self {
+                source,
+                document,
+                version,
+            }),
             _ => None,
         }
     }
@@ -241,6 +223,11 @@ impl<'a> ConfigFile<'a> {
     /// Whose it is.
     pub const fn home(&self) -> Home {
         self.source.subject.home
+    }
+
+    /// The version of Codex that the file is judged for.
+    pub const fn version(&self) -> Version {
+        self.version
     }
 
     /// The parsed text.

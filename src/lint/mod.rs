@@ -10,18 +10,23 @@
 //! To add one: a file in `rules/`, a line in [`registry::RULES`]. The registry's test walks it.
 
 pub mod discover;
+pub mod example;
 pub mod file;
 pub mod finding;
+pub mod hooks;
+pub mod json;
 pub mod launch;
 pub mod registry;
 mod rules;
 pub mod run;
 pub mod secret;
 pub mod server;
+pub mod shape;
 pub mod words;
 
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade};
+pub use hooks::HooksFile;
 pub use run::{Report, run};
 
 /// How bad a finding is, from mild to grave.
@@ -92,6 +97,8 @@ pub enum Check {
     File(fn(&ConfigFile, &mut Findings)),
     /// One `requirements.toml` that parses.
     Requirements(fn(&ConfigFile, &mut Findings)),
+    /// The hooks of a `hooks.json` or of a configuration file.
+    Hooks(fn(&HooksFile, &mut Findings)),
 }
 
 /// An example: a file that a rule finds, or leaves alone.

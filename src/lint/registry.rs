@@ -5,13 +5,45 @@ use super::rules;
 
 /// All rules, sorted by id.
 pub static RULES: &[&Rule] = &[
+    &rules::approval::NEVER,
+    &rules::approval::REMOVED,
+    &rules::approval::RETIRED,
+    &rules::trust::AUTO,
+    &rules::bypass_flag::RULE,
     &rules::danger_full_access::RULE,
+    &rules::elicitations::MISPLACED,
+    &rules::elicitations::OFF,
     &rules::encoding::RULE,
+    &rules::environment::INJECTED,
+    &rules::environment::LEAKS,
+    &rules::elicitations::INCOMPLETE,
+    &rules::hooks::INVALID,
+    &rules::hooks::REMOTE_CODE,
+    &rules::keys::SWALLOWED,
+    &rules::keys::UNKNOWN,
+    &rules::keys::WRONG_TYPE,
     &rules::launch::PRIVILEGED,
     &rules::launch::RELATIVE,
     &rules::launch::REMOTE_CODE,
     &rules::launch::SHELL,
     &rules::launch::UNPINNED,
+    &rules::place::NESTED,
+    &rules::sandbox::NETWORK,
+    &rules::approval::OPEN,
+    &rules::profile_removed::RULE,
+    &rules::keys::PROJECT,
+    &rules::place::STARTS,
+    &rules::reference_missing::RULE,
+    &rules::requirements::ALLOW_OPEN,
+    &rules::requirements::FALLBACK,
+    &rules::requirements::IDENTITY_LOOSE,
+    &rules::requirements::INCOMPLETE,
+    &rules::requirements::INVALID,
+    &rules::requirements::NO_READ_ONLY,
+    &rules::requirements::NOT_READ,
+    &rules::requirements::UNKNOWN_KEY,
+    &rules::approval::REVIEWER,
+    &rules::sandbox::OVERRIDDEN,
     &rules::secret::AS_NAME,
     &rules::secret::INLINE,
     &rules::server_key_unknown::RULE,
@@ -21,10 +53,14 @@ pub static RULES: &[&Rule] = &[
     &rules::server_transport::NO_TRANSPORT,
     &rules::server_timeout_unit::RULE,
     &rules::syntax::RULE,
+    &rules::telemetry_exports_prompts::RULE,
     &rules::tools_auto_approved::RULE,
+    &rules::trust::INEFFECTIVE,
     &rules::unexpanded_variable::RULE,
     &rules::unreadable::RULE,
     &rules::url_plaintext::RULE,
+    &rules::keys::INVALID,
+    &rules::sandbox::WIDE_ROOT,
     &rules::wrong_shape::RULE,
 ];
 
@@ -42,6 +78,7 @@ mod tests {
     use super::super::run::judge;
     use super::super::{Case, Input, Severity, Source, Subject};
     use super::*;
+    use crate::codex::version::Version;
     use crate::document::{Edit, Span, edit};
 
     fn source(case: &Case) -> (Source, Option<Vec<Mark>>) {
@@ -121,7 +158,7 @@ mod tests {
                     rule.id,
                     shown(case)
                 );
-                let findings = judge(&source);
+                let findings = judge(&source, Version::default());
                 let mut mine: Vec<Mark> = findings
                     .iter()
                     .filter(|finding| finding.rule.id == rule.id)
@@ -157,7 +194,7 @@ mod tests {
         for rule in RULES {
             for case in rule.good {
                 let (source, _) = source(case);
-                let findings = judge(&source);
+                let findings = judge(&source, Version::default());
                 let found: Vec<_> = findings
                     .iter()
                     .filter(|finding| {
@@ -181,7 +218,7 @@ mod tests {
             for case in rule.bad {
                 let Some(wanted) = case.fixed else { continue };
                 let (source, _) = source(case);
-                let edits: Vec<Edit> = judge(&source)
+                let edits: Vec<Edit> = judge(&source, Version::default())
                     .iter()
                     .filter(|finding| finding.rule.id == rule.id)
                     .filter_map(|finding| finding.fix.clone())
@@ -198,7 +235,7 @@ mod tests {
     fn messages_are_one_visible_line() {
         for rule in RULES {
             for case in rule.bad {
-                for finding in judge(&source(case).0) {
+                for finding in judge(&source(case).0, Version::default()) {
                     let message = &finding.message;
                     assert!(
                         !message.chars().any(crate::text::visible::is_hidden),

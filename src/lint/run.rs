@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use super::discover::{self, discover};
 use super::file::{ConfigFile, Kind, Source};
 use super::finding::{Finding, Findings};
+use super::hooks::HooksFile;
 use super::registry::RULES;
 use super::{Check, Severity};
 use crate::codex::Site;
+use crate::codex::version::Version;
 use crate::files::{self, Found};
 
 /// One file and what was found in it.
@@ -56,7 +58,7 @@ impl Report {
 /// # Errors
 /// A path that is not there, or a file that is none of Codex's. A file that cannot be read is no
 /// error: it is a finding.
-pub fn run(site: &Site, paths: &[PathBuf]) -> Result<Report, discover::Error> {
+pub fn run(site: &Site, paths: &[PathBuf], version: Version) -> Result<Report, discover::Error> {
     let mut report = Report::default();
     for found in discover(site, paths)? {
         let source = match found {
@@ -69,7 +71,7 @@ pub fn run(site: &Site, paths: &[PathBuf]) -> Result<Report, discover::Error> {
             },
         };
         report.judged += 1;
-        let findings = judge(&source);
+        let findings = judge(&source, version);
         if !findings.is_empty() {
             report.files.push(Judged { source, findings });
         }
@@ -77,18 +79,24 @@ pub fn run(site: &Site, paths: &[PathBuf]) -> Result<Report, discover::Error> {
     Ok(report)
 }
 
-/// Asks every rule about one file.
-pub fn judge(source: &Source) -> Vec<Finding> {
+/// Asks every rule about one file, for one version of Codex.
+pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
     let mut found = Findings::new(source);
-    let view = ConfigFile::new(source);
+    let view = ConfigFile::new(source, version);
     let config = view.filter(|file| file.kind().is_config());
     let requirements = view.filter(|file| file.kind() == Kind::Requirements);
+    let hooks = HooksFile::new(source, version);
     for rule in RULES {
         match rule.check {
             Check::Source(check) => check(source, &mut found),
             Check::File(check) => {
                 if let Some(file) = &config {
                     check(file, &mut found);
+                }
+            }
+            Check::Hooks(check) => {
+                if let Some(hooks) = &hooks {
+                    check(hooks, &mut found);
                 }
             }
             Check::Requirements(check) => {

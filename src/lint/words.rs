@@ -1,5 +1,6 @@
 //! Names that are close to one another, and how a name is written as a key.
 
+use crate::codex::keys::ROOT;
 use crate::document::path::is_bare;
 
 /// Shorter names are too close to everything.
@@ -59,8 +60,8 @@ fn one_slip(a: &str, b: &str) -> bool {
 }
 
 /// Whether `name` is a key of the root of config.toml.
-pub fn is_root_key(_name: &str) -> bool {
-    false
+pub fn is_root_key(name: &str) -> bool {
+    ROOT.key(name).is_some()
 }
 
 /// `name` as a key of TOML.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
-use crate::codex::effective::{ApprovalPolicy, Effective, Question, Surface};
-use crate::codex::layer::{CONFIG_TOML, Place, REQUIREMENTS_TOML, Sources, Text};
+use crate::codex::effective::{ApprovalPolicy, Effective, Question, Reach, SandboxMode, Surface};
+use crate::codex::layer::{CONFIG_TOML, Place, REQUIREMENTS_TOML, Sources};
 use crate::codex::trust::Level;
 use crate::codex::{Site, server};
-use crate::document::{Document, KeyPath, Value};
+use crate::document::{KeyPath, Value};
 
 use super::draft::{Draft, PRIVATE, SHARED};
 use super::import::WantedServer;
@@ -51,6 +51,8 @@ pub struct Standing {
     pub does_not_start: Option<String>,
     /// The approval policy in force.
     pub approval: Option<ApprovalPolicy>,
+    /// The sandbox in force, in Codex's word for it.
+    pub sandbox: Option<&'static str>,
     /// Whether the system's requirements hold the pin's sandbox modes.
     pub pinned: bool,
 }
@@ -345,25 +347,24 @@ impl<'a> Work<'a> {
     fn finish(self) -> (Plan, Standing) {
         let after = self.after();
         let then = Effective::resolve(&after, &Question::default());
-        let pinned = match after.text(&self.site.system.join(REQUIREMENTS_TOML)) {
-            Text::Text(text) => Document::parse(text).is_ok_and(|document| {
-                document
-                    .get(&KeyPath::new([pin::SANDBOX]))
-                    .and_then(|node| node.as_array())
-                    .is_some_and(|modes| {
-                        modes
-                            .iter()
-                            .all(|mode| mode.as_str() != Some("danger-full-access"))
-                    })
-            }),
-            _ => false,
-        };
+        let pinned = then
+            .requirements
+            .sandbox_modes
+            .as_ref()
+            .is_some_and(|modes| !modes.value.contains(&SandboxMode::DangerFullAccess));
         let standing = Standing {
             trust: then.trust.level,
             automatic_trust: then.trust.automatic,
             trust_key: then.trust.key.clone(),
             does_not_start: then.starts.as_ref().err().map(ToString::to_string),
             approval: then.policy().map(|policy| policy.approval.value),
+            sandbox: then
+                .policy()
+                .map(|policy| match policy.sandbox.value.reach {
+                    Reach::ReadOnly => SandboxMode::ReadOnly.word(),
+                    Reach::Workspace { .. } => SandboxMode::WorkspaceWrite.word(),
+                    Reach::AllFiles | Reach::Everything => SandboxMode::DangerFullAccess.word(),
+                }),
             pinned,
         };
         let mut plan = self.plan;

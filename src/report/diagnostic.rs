@@ -309,7 +309,7 @@ impl Diagnostic {
 }
 
 /// The colour of a severity.
-const fn color(severity: Severity) -> Style {
+pub(super) const fn color(severity: Severity) -> Style {
     match severity {
         Severity::Error => style::ERROR,
         Severity::Warning => style::WARNING,

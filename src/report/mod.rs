@@ -7,6 +7,8 @@ pub mod diagnostic;
 pub mod diff;
 pub mod json;
 pub mod plan;
+pub mod policy;
+pub mod rule;
 pub mod text;
 pub mod ui;
 

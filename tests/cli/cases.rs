@@ -291,3 +291,18 @@ fn hooks_in_two_places_are_left_as_they_are() {
     case.there_and_back();
     assert_eq!(case.sandbox.read("home/.codex/hooks.json"), hooks);
 }
+#[test]
+fn a_clash_with_another_layer_is_a_collision() {
+    let case = Case::new("other-layer-has-the-url");
+    let project = case.sandbox.path("project").display().to_string();
+    let user = case.sandbox.read(CONFIG).replace("$PROJECT", &project);
+    case.sandbox.write(CONFIG, user);
+    std::fs::remove_file(case.sandbox.path("project/.codex/config.toml")).expect("it goes");
+    let before = case.sandbox.census();
+    let said = case
+        .sandbox
+        .run(["install", "--yes", "--server", "wiki", "--", "wiki-local"]);
+    assert!(said.ends_with("--- exit 1\n"), "{said}");
+    assert!(said.contains("home/.codex/config.toml:2"), "{said}");
+    assert_eq!(case.sandbox.census(), before);
+}

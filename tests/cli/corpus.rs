@@ -61,3 +61,62 @@ fn lint_judges_every_real_file() {
         assert!(stderr.is_empty(), "{stderr}");
     }
 }
+
+/// What Codex 0.171.0 said of each file, beside the corpus: the name, `ok` or `err`, and its words.
+fn refused(corpus: &Path) -> Vec<(String, String)> {
+    let table = std::fs::read_to_string(corpus.join("codex_0171.tsv")).expect("the table");
+    table
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split('\t');
+            let (name, verdict) = (fields.next()?, fields.next()?);
+            (verdict == "err").then(|| {
+                (
+                    name.to_owned(),
+                    fields.next().unwrap_or_default().to_owned(),
+                )
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn every_real_file_that_codex_refuses_has_an_error() {
+    let Some(corpus) = corpus() else {
+        println!("no $CODEXGATE_CORPUS: nothing was read");
+        return;
+    };
+    let refused = refused(&corpus);
+    assert!(refused.len() > 10, "the table names them");
+    let mut passed = Vec::new();
+    for (name, words) in refused {
+        // A file that is named and not there: only the disk could tell.
+        if words.contains("No such file") {
+            continue;
+        }
+        let sandbox = Sandbox::new();
+        let content = std::fs::read(corpus.join(&name)).expect("the corpus has it");
+        let place = match name.split('/').next() {
+            Some("requirements") => "root/etc/codex/requirements.toml",
+            Some("hooks") => "home/.codex/hooks.json",
+            _ => "home/.codex/config.toml",
+        };
+        sandbox.write(place, content);
+        let path = sandbox.path(place);
+        let args = ["lint", "--format", "json", "--system-root", "../root"];
+        let output = sandbox
+            .command()
+            .args(args)
+            .arg(&path)
+            .output()
+            .expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        if !text.contains("\"severity\":\"error\"") {
+            passed.push(name);
+        }
+    }
+    assert!(
+        passed.is_empty(),
+        "Codex refuses, and lint has no error: {passed:?}"
+    );
+}

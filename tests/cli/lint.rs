@@ -41,29 +41,29 @@ fn the_whole_repository_is_judged_from_any_folder_in_it() {
     }
     sandbox.write("project/a/config.toml", OPEN);
     let found = |args: &[&str]| {
-        let text = sandbox.run(args);
-        let paths: Vec<String> = text
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix("--> "))
-            .map(str::to_owned)
+        let text = sandbox.run([args, &["--format", "json"]].concat());
+        let json: serde_json::Value =
+            serde_json::from_str(text.lines().next().expect("a line")).expect("the output is JSON");
+        let findings = json["findings"].as_array().expect("a list");
+        let paths: Vec<String> = findings
+            .iter()
+            .filter(|finding| finding["rule"] == "danger-full-access")
+            .map(|finding| format!("{}:{}", finding["path"], finding["line"]))
             .collect();
-        paths.join("\n")
+        paths.join("\n").replace('"', "")
     };
     insta::assert_snapshot!(found(&["lint"]), @r"
-    .codex/config.toml:2:16
-    a/.codex/config.toml:2:16
-    a/deep/er/.codex/config.toml:2:16
+    .codex/config.toml:2
+    a/.codex/config.toml:2
+    a/deep/er/.codex/config.toml:2
     ");
     insta::assert_snapshot!(found(&["-C", "a", "lint"]), @r"
-    .codex/config.toml:2:16
-    [TMP]/project/.codex/config.toml:2:16
-    deep/er/.codex/config.toml:2:16
+    .codex/config.toml:2
+    [TMP]/project/.codex/config.toml:2
+    deep/er/.codex/config.toml:2
     ");
-    assert_eq!(
-        found(&["lint", "a/deep"]),
-        "a/deep/er/.codex/config.toml:2:16"
-    );
-    assert_eq!(found(&["lint", "a/config.toml"]), "a/config.toml:2:16");
+    assert_eq!(found(&["lint", "a/deep"]), "a/deep/er/.codex/config.toml:2");
+    assert_eq!(found(&["lint", "a/config.toml"]), "a/config.toml:2");
 }
 
 #[test]

@@ -5,10 +5,12 @@
 mod cases;
 mod completions;
 mod corpus;
+mod explain;
 mod install;
 mod lint;
 mod mcp;
 mod mcp_sdk;
+mod show;
 mod support;
 mod uninstall;
 mod usage;

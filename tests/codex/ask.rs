@@ -14,11 +14,12 @@ use crate::app_server::{AppServer, Refusal};
 use crate::errors::{NOISE, error_from};
 use crate::lab::Lab;
 use crate::process::{self, Finished};
-use crate::scenario::{Places, Scenario, strings};
+use crate::scenario::{Places, Scenario};
 use command_line::Flags;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// How long warnings of a started thread may take to come.
@@ -78,7 +79,7 @@ pub fn scenario(
     } else {
         some(codex, &lab, &flags, &real, question)
     };
-    answer["codex"] = finish(result, &places, &real);
+    answer["codex"] = finish(result, &places);
     answer
 }
 
@@ -121,7 +122,15 @@ fn some(
 ) -> Map<String, Value> {
     let mut result = Map::new();
     if question == Question::WithExec {
+        // Older versions trust the project then, which the app server would see.
+        let file = lab.codex_home.join("config.toml");
+        let text = std::fs::read(&file).ok();
         let exec = command_line::exec(codex, lab, flags);
+        match text {
+            Some(text) => std::fs::write(&file, text).expect("the lab is writable"),
+            // It may not be there, or be a folder.
+            None => drop(std::fs::remove_file(&file)),
+        }
         result.insert("cli".to_owned(), json!({ "exec": exec }));
     }
     let listed = command_line::mcp_list(codex, lab, &flags.everywhere);
@@ -465,17 +474,22 @@ fn describe_hooks(hooks: &Value) -> Option<Value> {
         .then(|| json!({"hooks": found, "errors": data["errors"], "warnings": data["warnings"]}))
 }
 
-/// Leaves out what has no value, puts names for real paths, and keeps what the scenario asks for.
-fn finish(mut result: Map<String, Value>, places: &Places, real: &Scenario) -> Value {
-    let wanted = strings(real.spec.get("expect_only"));
-    result.retain(|key, value| {
-        let asked = wanted.is_empty()
-            || matches!(key.as_str(), "version" | "starts" | "error")
-            || wanted.contains(key);
-        asked && (key == "error" || *value == json!(false) || is_set(value))
-    });
+/// Leaves out what has no value and puts names for real paths.
+fn finish(mut result: Map<String, Value>, places: &Places) -> Value {
+    result.retain(|key, value| key == "error" || *value == json!(false) || is_set(value));
     let text = places.strip(&Value::Object(result).to_string());
     serde_json::from_str(&text).expect("names need no escapes")
+}
+
+/// What of an answer is recorded for `scenario`: all of it, or what it asks for.
+pub fn recorded(scenario: &Scenario, answer: &Value) -> Value {
+    let wanted = scenario.words("expect_only");
+    let always = |key: &str| matches!(key, "version" | "starts" | "error");
+    let fields = answer.as_object().into_iter().flatten();
+    fields
+        .filter(|(key, _)| wanted.is_empty() || always(key) || wanted.contains(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 /// Whether a value says anything: not null, false, empty.
@@ -501,8 +515,17 @@ fn without_null(value: Value) -> Value {
     }
 }
 
-/// The version that `codex --version` names.
+/// The version that `codex --version` names. Each program is asked once.
 pub fn version(codex: &Path) -> String {
+    static KNOWN: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().expect("asking does not panic");
+    known
+        .entry(codex.to_path_buf())
+        .or_insert_with(|| ask_version(codex))
+        .clone()
+}
+
+fn ask_version(codex: &Path) -> String {
     let said = process::run(std::process::Command::new(codex).arg("--version")).text();
     said.split_whitespace()
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))

@@ -1,6 +1,8 @@
 //! What `install` writes is what Codex reads, and nothing that was there reads otherwise.
 
 mod corpus;
+mod gate;
+mod random;
 
 use crate::lab::Lab;
 use crate::process::{self, Finished};

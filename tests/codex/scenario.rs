@@ -18,7 +18,7 @@
 use crate::lab::Lab;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The parts of a scenario that hold files.
 const PARTS: [&str; 4] = ["home", "user", "project", "etc"];
@@ -140,7 +140,7 @@ impl Scenario {
             lab.trust(level);
         }
         if let Some(inner) = real.word("cwd").filter(|inner| !inner.is_empty()) {
-            lab.cwd = lab.project.join(inner);
+            lab.cwd = without_dots(&lab.project.join(inner));
             std::fs::create_dir_all(&lab.cwd).expect("the lab is writable");
         }
         for (name, value) in real
@@ -155,6 +155,19 @@ impl Scenario {
         }
         (lab, real)
     }
+}
+
+/// `path` without `..`, links left alone: the way to a folder is what a client writes.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for step in path.components() {
+        if step == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(step);
+        }
+    }
+    plain
 }
 
 /// Where the parts of a scenario lie.

@@ -6,6 +6,8 @@
 //! asks others: a version that the table does not know is compared with the pinned one, so what
 //! is printed is what changed. `CODEXGATE_RECORD=1` writes the table's lines anew.
 
+mod document;
+
 use crate::ask;
 use crate::program::{self, say};
 use crate::recorded::compare::{Difference, Table};
@@ -65,13 +67,13 @@ fn ask_all(codex: &Path, version: &str, table: &Table) -> Vec<(String, Vec<Diffe
         worker::each(codex, &folders, |worker, folder| {
             (
                 name(folder),
-                recorded::ask_twice(worker, folder, table, version),
+                recorded::ask_twice(worker, folder, table, version).differences,
             )
         })
         .into_iter()
         .filter(|(_, differences)| !differences.is_empty())
         .collect();
-    let known = if table.knows(version) {
+    let known = if table.versions().iter().any(|known| known == version) {
         "as the table says"
     } else {
         "as the pinned version"
@@ -152,5 +154,12 @@ fn write_lines(version: &str, different: &[(String, Vec<Difference>)]) {
         .take_while(|line| line.starts_with('#') || line.starts_with("scenario\t"))
         .count();
     lines[head..].sort();
+    lines.retain(|line| !line.starts_with("# Asked"));
+    let today = Command::new("date")
+        .args(["-u", "+%F"])
+        .output()
+        .expect("a system has `date`");
+    let today = String::from_utf8_lossy(&today.stdout).trim().to_owned();
+    lines.insert(0, format!("# Asked on {today}."));
     std::fs::write(&path, lines.join("\n") + "\n").expect("the table is writable");
 }

@@ -5,23 +5,31 @@
 //! value with who decided it and what it overrode. Types and words are looked at in the merged
 //! result only, as Codex does, so that a wrong value is harmless while a stronger layer covers it.
 //!
-//! It does not know what a client sends with its `thread/start`, nor what a running session was
-//! started with: those are part of the question.
+//! It does not know what a running session was started with, nor what a client sends with its
+//! `thread/start`: those are part of the question. It starts no server and runs no rules file.
 
 pub mod approvals;
+pub mod hooks;
+pub mod json;
+mod load;
 pub mod merge;
+pub mod sandbox;
+pub mod servers;
 
-use std::path::{Path, PathBuf};
-
-use indexmap::IndexMap;
+use std::path::PathBuf;
 
 pub use approvals::{ApprovalPolicy, Granular};
+pub use hooks::{Hook, HookTrust};
+pub use load::is_denied_in_projects;
 pub use merge::{Data, Merged};
+pub use sandbox::{Reach, Sandbox};
+pub use servers::Server;
 
-use super::layer::{
-    CONFIG_TOML, Content, Disabled, Flags, Kind, Layer, MANAGED_CONFIG_TOML, Place, Sources,
-};
-use super::trust::{Entries, Folders, Level, Trust};
+use super::features;
+use super::keys;
+use super::layer::{Flags, Kind, Layer, Place, Sources};
+use super::requirements::{Required, Requirements, Reviewer};
+use super::trust::{Level, Trust};
 use super::version::{Change, Version};
 use crate::document::{KeyPath, Value};
 
@@ -80,6 +88,14 @@ pub struct Question {
     pub sandbox: Option<SandboxMode>,
     /// `-a`, or the client's `approvalPolicy`.
     pub approval: Option<ApprovalPolicy>,
+    /// `--approve-for-me`, or the client's `approvalsReviewer`.
+    pub reviewer: Option<Reviewer>,
+    /// `--add-dir`, absolute.
+    pub add_dirs: Vec<PathBuf>,
+    /// `--ignore-user-config`.
+    pub ignore_user: bool,
+    /// `--strict-config`.
+    pub strict: bool,
     /// Answer as if the user had marked the folder so.
     pub trusted: Option<bool>,
     /// The working folder as the client writes it, where that is not the canonical one.
@@ -113,6 +129,16 @@ pub enum By {
     Session(&'static str),
 }
 
+impl By {
+    /// The place that decided, if it is one.
+    pub const fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Layer(place) | Self::Requirement(place) => Some(place),
+            Self::Default(_) | Self::Session(_) => None,
+        }
+    }
+}
+
 /// A value that did not come to be in force.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overridden {
@@ -138,6 +164,31 @@ pub struct Decided<T> {
 pub struct Policy {
     /// When Codex asks.
     pub approval: Decided<ApprovalPolicy>,
+    /// Who answers.
+    pub reviewer: Decided<Reviewer>,
+    /// What the agent may touch.
+    pub sandbox: Decided<Sandbox>,
+    /// The MCP servers, by name.
+    pub servers: Vec<Server>,
+    /// The hooks, in Codex's order.
+    pub hooks: Vec<Hook>,
+    /// The rules files that Codex reads, in its order.
+    pub rules: Vec<PathBuf>,
+    /// Configured values that a requirement refused.
+    pub refused: Vec<Refused>,
+}
+
+/// A configured value that a requirement refused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    /// What it is about: `approval_policy`, `approvals_reviewer` or `sandbox`.
+    pub what: &'static str,
+    /// What was configured.
+    pub configured: String,
+    /// What is in force in its place.
+    pub fallback: String,
+    /// The requirement.
+    pub place: Place,
 }
 
 /// Something in a file that does not count.
@@ -158,6 +209,8 @@ pub enum Why {
     ProjectUnknown,
     /// The project is marked untrusted.
     ProjectUntrusted,
+    /// Codex knows no such key.
+    UnknownKey,
 }
 
 /// The answer.
@@ -165,58 +218,69 @@ pub enum Why {
 pub struct Effective {
     /// The version that was asked about.
     pub version: Version,
+    /// The working folder as the client writes it.
+    pub cwd: PathBuf,
+    /// The home folder, for `~`.
+    pub home: Option<PathBuf>,
+    /// Codex's home.
+    pub codex_home: Option<PathBuf>,
     /// All layers, weak to strong; those that do not count too.
     pub layers: Vec<Layer>,
     /// The merged tree of the layers that count; its layer indices are those of `layers`.
     pub merged: Merged,
     /// The trust of the working folder.
     pub trust: Trust,
+    /// The administrator's limits.
+    pub requirements: Requirements,
     /// What is in force, or why Codex does not start.
     pub starts: Result<Policy, StartError>,
     /// What does not count, and why.
     pub dropped: Vec<Dropped>,
+    /// Where starting a thread trusts the folder by itself: the answer before it does. It is what
+    /// `config/read` tells then.
+    pub before_trust: Option<Box<Effective>>,
 }
-
-/// Keys that Codex takes from no project, dropped before types are looked at (scenarios
-/// `project-denylist`, `project-denylist-rest`), with the version that began it.
-const DENIED_IN_PROJECTS: &[(&[&str], Option<Change>)] = &[
-    (&["openai_base_url"], None),
-    (&["chatgpt_base_url"], None),
-    (&["apps_mcp_product_sku"], None),
-    (&["model_provider"], None),
-    (&["model_providers"], None),
-    (&["notify"], None),
-    (&["profile"], None),
-    (&["profiles"], None),
-    (&["responses_api_metadata"], Some(Change::DropsApiMetadata)),
-    (
-        &["experimental_realtime_webrtc_call_base_url"],
-        Some(Change::DropsRealtimeCallUrl),
-    ),
-    (&["experimental_realtime_ws_base_url"], None),
-    (&["otel"], None),
-    (
-        &["features", "respect_system_proxy"],
-        Some(Change::DropsSystemProxy),
-    ),
-    (
-        &["features", "system_proxy_fallback"],
-        Some(Change::DropsProxyFallback),
-    ),
-    (
-        &["features", "credential_masking"],
-        Some(Change::DropsCredentialMasking),
-    ),
-];
 
 impl Effective {
     /// Answers `question` from `sources`. Reads files, writes nothing, runs nothing.
     pub fn resolve(sources: &Sources, question: &Question) -> Self {
-        let mut effective = Self::load(sources, question);
-        if effective.starts.is_ok() {
-            effective.starts = effective.decide(question);
+        let first = Self::once(sources, question, None);
+        let Some(key) = first.trusts_itself(sources, question) else {
+            return first;
+        };
+        let mut then = Self::once(sources, question, Some(&key));
+        then.trust.automatic = true;
+        then.before_trust = Some(Box::new(first));
+        then
+    }
+
+    fn once(sources: &Sources, question: &Question, trusting: Option<&str>) -> Self {
+        let mut effective = load::load(sources, question, trusting);
+        let problem = effective.problem();
+        if let Err(error) = problem {
+            if effective.starts.is_ok() {
+                effective.starts = Err(error);
+            }
+        } else if effective.starts.is_ok() {
+            effective.starts = effective.decide(sources, question);
         }
         effective
+    }
+
+    /// The folder that starting a thread marks as trusted by itself, if it does.
+    fn trusts_itself(&self, sources: &Sources, question: &Question) -> Option<String> {
+        let policy = self.policy()?;
+        let writes = match question.surface {
+            Surface::AppServer | Surface::Tui => true,
+            Surface::Exec => !question.version.has(Change::ExecWritesNoTrust),
+        };
+        let is_project = self.trust.is_repository
+            || self.layers.iter().any(|layer| layer.kind == Kind::Project)
+            || !question.version.has(Change::PlainFolderNotTrusted);
+        let is_wide = policy.sandbox.value.reach.mode() != SandboxMode::ReadOnly;
+        let has_home = sources.site().codex_home.is_some();
+        (writes && is_wide && is_project && has_home && self.trust.level == Level::Unknown)
+            .then(|| self.trust.key.to_string_lossy().into_owned())
     }
 
     /// The policy, where Codex starts.
@@ -225,6 +289,11 @@ impl Effective {
             Ok(policy) => Some(policy),
             Err(_) => None,
         }
+    }
+
+    /// The answer before a thread trusted the folder by itself; mostly this one.
+    pub fn before(&self) -> &Self {
+        self.before_trust.as_deref().unwrap_or(self)
     }
 
     /// The place that decided the merged value at `path`.
@@ -250,155 +319,151 @@ impl Effective {
             .collect()
     }
 
-    /// Reads and merges the layers.
-    fn load(sources: &Sources, question: &Question) -> Self {
-        let site = sources.site();
-        let cwd = question.cwd.as_ref().unwrap_or(&site.cwd).clone();
-        let mut problem: Option<StartError> = None;
-        let mut layers = vec![Layer::read(
-            sources,
-            Kind::System,
-            site.system.join(CONFIG_TOML),
-        )];
-        if let Some(home) = &site.codex_home {
-            layers.push(Layer::read(sources, Kind::User, home.join(CONFIG_TOML)));
-            if let Some(name) = &question.profile {
-                let file = home.join(format!("{name}.{CONFIG_TOML}"));
-                layers.push(Layer::read(sources, Kind::Profile(name.clone()), file));
-            }
+    /// Whether a feature is on: a requirement, else the merged value, else its default.
+    pub fn feature(&self, name: &str) -> bool {
+        if let Some(required) = self.requirements.feature(name) {
+            return required.value;
         }
-        let flags = match question.flags.value(|_| true) {
-            Ok(value) => value,
-            Err(error) => {
-                problem = Some(StartError {
-                    message: error.to_string(),
-                    place: None,
-                    key: None,
-                });
-                Value::Table(IndexMap::new())
-            }
-        };
-        let managed = Layer::read(
-            sources,
-            Kind::Managed,
-            site.system.join(MANAGED_CONFIG_TOML),
-        );
-        for layer in std::iter::once(&managed).chain(&layers) {
-            problem = problem.or_else(|| unreadable(layer));
-        }
+        let older = features::OLDER_NAMES
+            .iter()
+            .filter(|(_, now)| *now == Some(name))
+            .map(|(older, _)| *older);
+        std::iter::once(name)
+            .chain(older)
+            .find_map(|name| self.merged.get(&["features", name])?.truth())
+            .unwrap_or_else(|| features::feature_named(name).is_some_and(|found| found.default))
+    }
 
-        let mut before = lay(&layers);
-        if !question.flags.is_empty() {
-            before.lay(&flags, layers.len());
+    /// What stops Codex in the merged result, before anything is decided.
+    fn problem(&self) -> Result<(), StartError> {
+        let value = self.merged.value();
+        if let Err(problem) = super::check::check_merged(&value, self.version) {
+            return Err(self.blame(problem.message, problem.path));
         }
-        let markers = before
-            .get(&["project_root_markers"])
-            .and_then(|found| strings(&found.value()))
-            .unwrap_or_else(|| vec![".git".to_owned()]);
-        let folders = Folders::find(sources, &cwd, &markers, question.version);
-        let mut entries = entries(&before);
-        assume(&mut entries, &folders, question.trusted);
-        let mut dropped = Vec::new();
-        for folder in folders.projects(sources) {
-            if is_codex_home(site.codex_home.as_deref(), &folder) {
-                continue;
-            }
-            let file = folder.join(super::site::DOT_CODEX).join(CONFIG_TOML);
-            let mut layer = Layer::read(sources, Kind::Project, file);
-            let level = entries.level(folders.entry(&entries, &folder));
-            layer.disabled = match level {
-                Level::Trusted => None,
-                Level::Untrusted => Some(Disabled::Untrusted),
-                Level::Unknown => Some(Disabled::Unknown),
-            };
-            problem = problem.or_else(|| unreadable_project(&layer));
-            sanitize(&mut layer, question.version, &mut dropped);
-            layers.push(layer);
-        }
-        if !question.flags.is_empty() {
-            layers.push(Layer {
-                kind: Kind::Flags,
-                file: None,
-                base: cwd.clone(),
-                content: Content::Flags(flags),
-                disabled: None,
-                dropped: Vec::new(),
-            });
-        }
-        if !matches!(managed.content, Content::Absent) {
-            layers.push(managed);
-        }
-        let merged = lay(&layers);
-        if question.version.has(Change::TrustInManaged) {
-            entries = self::entries(&merged_without_projects(&layers));
-            assume(&mut entries, &folders, question.trusted);
-        }
-        let active = folders.active(&entries);
-        let level = entries.level(active);
-        let trust = Trust {
-            level,
-            place: active
-                .and_then(|key| place_of(&layers, &merged, &["projects", key, "trust_level"])),
-            key: folders.target(),
-            root: folders.root.clone(),
-            automatic: false,
+        let refuse = |key: &[&str], message: &str| {
+            Err(StartError {
+                message: message.to_owned(),
+                place: None,
+                key: Some(KeyPath::new(key.iter().copied())),
+            })
         };
-        Self {
-            version: question.version,
-            layers,
-            merged,
-            trust,
-            starts: match problem {
-                Some(problem) => Err(problem),
-                None => Ok(Policy::undecided()),
-            },
-            dropped,
+        if value.get(&["experimental_thread_store_endpoint"]).is_some() {
+            return refuse(
+                &["experimental_thread_store_endpoint"],
+                "`experimental_thread_store_endpoint` is no longer supported",
+            );
+        }
+        if value.get(&["profile"]).is_some() {
+            return refuse(
+                &["profile"],
+                "`profile` is no longer supported, use `-p` and a file of that name",
+            );
+        }
+        let approval = self.merged.get(&["approval_policy"]).map(Merged::value);
+        let approval = approval.and_then(|value| ApprovalPolicy::parse(&value, self.version));
+        if approval == Some(ApprovalPolicy::Untrusted)
+            && self.version.has(Change::UntrustedKeyRefused)
+        {
+            return refuse(
+                &["approval_policy"],
+                "`approval_policy = \"untrusted\"` is no longer supported",
+            );
+        }
+        if self.version.has(Change::RefusesUseXaa) {
+            let path = ["features", "use_xaa"];
+            let of_project = self.layers.iter().any(|layer| {
+                layer.kind == Kind::Project
+                    && layer.disabled.is_none()
+                    && layer.value().get(&path).and_then(Value::as_bool) == Some(true)
+            });
+            if of_project {
+                return refuse(&path, "`features.use_xaa` must not come from a project");
+            }
+        }
+        if let Some(name) = value.get(&["model_provider"]).and_then(Value::as_str)
+            && !keys::PROVIDERS.contains(&name)
+            && value.get(&["model_providers", name]).is_none()
+        {
+            return refuse(&["model_provider"], "there is no such model provider");
+        }
+        Ok(())
+    }
+
+    /// Points at the first layer, weakest first, that is wrong by itself; what is wrong only in
+    /// the merged result has no file.
+    fn blame(&self, message: String, path: KeyPath) -> StartError {
+        for layer in self.layers.iter().filter(|layer| layer.disabled.is_none()) {
+            let Some(document) = layer.document() else {
+                continue;
+            };
+            if let Err(problem) = super::check::check(&document.root().value(), self.version) {
+                return StartError {
+                    message: problem.message,
+                    place: Some(Box::new(layer.place(&problem.path))),
+                    key: Some(problem.path),
+                };
+            }
+        }
+        StartError {
+            message,
+            place: None,
+            key: Some(path),
         }
     }
 
     /// Decides what is in force out of the merged tree.
-    fn decide(&self, question: &Question) -> Result<Policy, StartError> {
+    fn decide(&self, sources: &Sources, question: &Question) -> Result<Policy, StartError> {
+        let mut refused = Vec::new();
+        let reviewer = self.reviewer(question, &mut refused);
+        let configured = self.approval(question, reviewer.value);
+        let approval = limit(
+            configured,
+            self.requirements.approvals.as_ref(),
+            "approval_policy",
+            ToString::to_string,
+            ApprovalPolicy::value,
+            &mut refused,
+        );
+        let decision = sandbox::Decision::new(self, question, &self.requirements);
+        let configured = decision.configured()?;
+        refused.extend(decision.refused_profile());
+        let sandbox = self.limit_sandbox(question, configured, approval.value, &mut refused)?;
         Ok(Policy {
-            approval: self.approval(question)?,
+            approval,
+            reviewer,
+            sandbox,
+            servers: servers::servers(self),
+            hooks: hooks::hooks(self, sources),
+            rules: super::rules_file::files(self, sources),
+            refused,
         })
     }
 
-    fn approval(&self, question: &Question) -> Result<Decided<ApprovalPolicy>, StartError> {
+    fn approval(&self, question: &Question, reviewer: Reviewer) -> Decided<ApprovalPolicy> {
         let path = ["approval_policy"];
-        let key = KeyPath::new(path);
-        let configured = match self.merged.get(&path) {
-            None => None,
-            Some(found) => {
-                let value = found.value();
-                let policy =
-                    ApprovalPolicy::parse(&value, self.version).ok_or_else(|| StartError {
-                        message: "this is no approval policy".to_owned(),
-                        place: self.origin(&path).map(Box::new),
-                        key: Some(key.clone()),
-                    })?;
-                if policy == ApprovalPolicy::Untrusted
-                    && self.version.has(Change::UntrustedKeyRefused)
-                {
-                    return Err(StartError {
-                        message: "`approval_policy = \"untrusted\"` is no longer supported"
-                            .to_owned(),
-                        place: None,
-                        key: Some(key),
-                    });
-                }
-                Some(policy)
+        let deciding = approvals::deciding_key(&self.merged);
+        let configured = self
+            .merged
+            .get(&path)
+            .and_then(|found| ApprovalPolicy::parse(&found.value(), self.version));
+        // `exec` asks nobody, unless a reviewer answers (scenarios `reviewer-auto`,
+        // `prec-user-exec-flag`).
+        let somebody_answers =
+            reviewer == Reviewer::AutoReview && self.version.has(Change::ExecAsksReviewer);
+        let session = match (question.surface, question.approval) {
+            (_, Some(policy)) => Some((policy, "approval policy of the session")),
+            (Surface::Exec, None) if !somebody_answers => {
+                Some((ApprovalPolicy::Never, "`codex exec` asks nobody"))
             }
+            _ => None,
         };
-        let (value, by) = match (question.approval, configured, self.trust.level) {
-            (Some(policy), _, _) => (policy, By::Session("approval policy of the session")),
-            (None, Some(policy), _) => {
-                let deciding = approvals::deciding_key(&self.merged);
-                let place = self.origin(deciding);
-                (
-                    policy,
-                    place.map_or(By::Default("no layer says otherwise"), By::Layer),
-                )
-            }
+        let (value, by) = match (session, configured, self.trust.level) {
+            (Some((policy, why)), _, _) => (policy, By::Session(why)),
+            (None, Some(policy), _) => (
+                policy,
+                self.origin(deciding)
+                    .map_or(By::Default("no layer says otherwise"), By::Layer),
+            ),
             (None, None, Level::Untrusted) => (
                 ApprovalPolicy::Untrusted,
                 By::Default("the folder is marked untrusted"),
@@ -408,163 +473,152 @@ impl Effective {
                 By::Default("no layer says otherwise"),
             ),
         };
-        Ok(Decided {
+        Decided {
             value,
             by,
-            overrode: self.overridden(approvals::deciding_key(&self.merged)),
+            overrode: self.overridden(deciding),
+        }
+    }
+
+    fn reviewer(&self, question: &Question, refused: &mut Vec<Refused>) -> Decided<Reviewer> {
+        let path = ["approvals_reviewer"];
+        let configured = self
+            .merged
+            .get(&path)
+            .and_then(|found| sandbox::value_word(&found.value()))
+            .and_then(|word| Reviewer::parse(&word));
+        let (value, by) = match (question.reviewer, configured) {
+            (Some(reviewer), _) => (reviewer, By::Session("reviewer of the session")),
+            (None, Some(reviewer)) => (
+                reviewer,
+                self.origin(&path)
+                    .map_or(By::Default("no layer says otherwise"), By::Layer),
+            ),
+            (None, None) => (Reviewer::User, By::Default("no layer says otherwise")),
+        };
+        let version = self.version;
+        limit(
+            Decided {
+                value,
+                by,
+                overrode: self.overridden(&path),
+            },
+            self.requirements.reviewers.as_ref(),
+            "approvals_reviewer",
+            |reviewer| reviewer.word(version).to_owned(),
+            |reviewer| Value::from(reviewer.word(version)),
+            refused,
+        )
+    }
+
+    /// A mode that is not allowed becomes read-only (scenario `req-sandbox-fallback`).
+    fn limit_sandbox(
+        &self,
+        question: &Question,
+        configured: Decided<Sandbox>,
+        approval: ApprovalPolicy,
+        refused: &mut Vec<Refused>,
+    ) -> Result<Decided<Sandbox>, StartError> {
+        let mode = configured.value.reach.mode();
+        let by_mode = self
+            .requirements
+            .sandbox_modes
+            .as_ref()
+            .filter(|allowed| !allowed.value.contains(&mode))
+            .map(|allowed| &allowed.place);
+        let by_denial = self
+            .requirements
+            .deny_read
+            .as_ref()
+            .filter(|_| mode == SandboxMode::DangerFullAccess);
+        let Some(place) = by_mode.or(by_denial) else {
+            return Ok(configured);
+        };
+        if mode == SandboxMode::DangerFullAccess
+            && approval == ApprovalPolicy::Never
+            && (question.surface == Surface::Exec || self.version.has(Change::NeverNeedsSandbox))
+        {
+            return Err(StartError {
+                message: "`never` cannot stand with a sandbox that requirements refuse".to_owned(),
+                place: None,
+                key: Some(KeyPath::new(["approval_policy"])),
+            });
+        }
+        refused.push(Refused {
+            what: "sandbox",
+            configured: configured.value.word().to_owned(),
+            fallback: "read-only".to_owned(),
+            place: place.clone(),
+        });
+        let mut overrode = configured.overrode;
+        if let By::Layer(old) = configured.by {
+            overrode.insert(
+                0,
+                Overridden {
+                    place: old,
+                    value: Value::from(configured.value.word()),
+                },
+            );
+        }
+        Ok(Decided {
+            value: Sandbox::read_only(None),
+            by: By::Requirement(place.clone()),
+            overrode,
         })
     }
 }
 
-impl Policy {
-    fn undecided() -> Self {
-        Self {
-            approval: Decided {
-                value: ApprovalPolicy::OnRequest,
-                by: By::Default("no layer says otherwise"),
-                overrode: Vec::new(),
-            },
-        }
-    }
-}
-
-/// All layers that count, laid on each other.
-fn lay(layers: &[Layer]) -> Merged {
-    let mut merged = Merged::empty();
-    for (index, layer) in layers.iter().enumerate() {
-        if layer.disabled.is_none() {
-            merged.lay(&layer.value(), index);
-        }
-    }
-    merged
-}
-
-/// What says which folders are trusted: a project never does (scenario `trust-self`).
-fn merged_without_projects(layers: &[Layer]) -> Merged {
-    let mut merged = Merged::empty();
-    for (index, layer) in layers.iter().enumerate() {
-        if layer.kind != Kind::Project {
-            merged.lay(&layer.value(), index);
-        }
-    }
-    merged
-}
-
-fn entries(merged: &Merged) -> Entries {
-    let mut found = Entries::default();
-    let projects = merged.get(&["projects"]).and_then(Merged::members);
-    for (path, project) in projects.into_iter().flatten() {
-        let level = match project.get(&["trust_level"]).and_then(Merged::text) {
-            Some("trusted") => Level::Trusted,
-            Some("untrusted") => Level::Untrusted,
-            _ => continue,
-        };
-        found.0.insert(path.clone(), level);
-    }
-    found
-}
-
-/// Answers as if the user's file had an entry for this folder.
-fn assume(entries: &mut Entries, folders: &Folders, trusted: Option<bool>) {
-    let Some(trusted) = trusted else { return };
-    entries.0.clear();
-    let level = if trusted {
-        Level::Trusted
-    } else {
-        Level::Untrusted
+/// Holds a value against a list: what is not on it becomes the first of the list (scenario
+/// `req-approval-fallback-first`).
+fn limit<T: PartialEq + Copy>(
+    decided: Decided<T>,
+    allowed: Option<&Required<Vec<T>>>,
+    what: &'static str,
+    word: impl Fn(&T) -> String,
+    value: impl Fn(T) -> Value,
+    refused: &mut Vec<Refused>,
+) -> Decided<T> {
+    let Some(allowed) = allowed else {
+        return decided;
     };
-    for folder in [folders.target(), folders.root.clone(), folders.cwd.clone()] {
-        entries
-            .0
-            .insert(folder.to_string_lossy().into_owned(), level);
-    }
-}
-
-fn place_of(layers: &[Layer], merged: &Merged, path: &[&str]) -> Option<Place> {
-    let found = merged.get(path)?;
-    let key = KeyPath::new(path.iter().copied());
-    Some(layers.get(found.layer)?.place(&key))
-}
-
-fn strings(value: &Value) -> Option<Vec<String>> {
-    value
-        .as_array()?
-        .iter()
-        .map(|item| item.as_str().map(str::to_owned))
-        .collect()
-}
-
-/// Scenario `cwd-is-home`: Codex's home counts once, as the user's.
-fn is_codex_home(home: Option<&Path>, folder: &Path) -> bool {
-    let here = folder.join(super::site::DOT_CODEX);
-    home.is_some_and(|home| {
-        home == here
-            || matches!((home.canonicalize(), here.canonicalize()), (Ok(a), Ok(b)) if a == b)
-    })
-}
-
-/// What stops Codex in a file of system, user or administrator.
-fn unreadable(layer: &Layer) -> Option<StartError> {
-    let place = || Some(layer.place(&KeyPath::root()));
-    let (message, place) = match &layer.content {
-        Content::Broken { error, at } => {
-            let mut place = layer.place(&KeyPath::root());
-            place.span = error.span;
-            place.line = at.line;
-            place.column = at.column;
-            (error.message.clone(), Some(place))
-        }
-        Content::NotUtf8 { valid } => (format!("not UTF-8 after {valid} bytes"), place()),
-        Content::Unreadable { why } => (why.clone(), place()),
-        Content::Absent | Content::Document(_) | Content::Flags(_) => return None,
+    let Some(first) = allowed.value.first().copied() else {
+        return decided;
     };
-    Some(StartError {
-        message,
-        place: place.map(Box::new),
-        key: None,
-    })
-}
-
-/// In a project that does not count, broken TOML is harmless, bytes that are not UTF-8 are not
-/// (scenarios `trust-unknown-broken-project`, `shape-latin1-untrusted-project`).
-fn unreadable_project(layer: &Layer) -> Option<StartError> {
-    match &layer.content {
-        Content::Broken { .. } if layer.disabled.is_some() => None,
-        _ => unreadable(layer),
+    if allowed.value.contains(&decided.value) {
+        return decided;
     }
-}
-
-/// Drops what Codex takes from no project, and notes it with the rest of a disabled layer.
-fn sanitize(layer: &mut Layer, version: Version, dropped: &mut Vec<Dropped>) {
-    let value = layer.value();
-    for (path, since) in DENIED_IN_PROJECTS {
-        if since.is_none_or(|change| version.has(change)) && value.get(path).is_some() {
-            let key = KeyPath::new(path.iter().copied());
-            dropped.push(Dropped {
-                place: layer.place(&key),
-                why: Why::DeniedInProjects,
-            });
-            layer.dropped.push(key);
-        }
-    }
-    let why = match layer.disabled {
-        None => return,
-        Some(Disabled::Unknown) => Why::ProjectUnknown,
-        Some(Disabled::Untrusted) => Why::ProjectUntrusted,
-    };
-    for key in layer.value().as_table().into_iter().flatten() {
-        dropped.push(Dropped {
-            place: layer.place(&KeyPath::new([key.0.as_str()])),
-            why,
+    if !matches!(decided.by, By::Default(_)) {
+        refused.push(Refused {
+            what,
+            configured: word(&decided.value),
+            fallback: word(&first),
+            place: allowed.place.clone(),
         });
+    }
+    let mut overrode = decided.overrode;
+    if let By::Layer(old) = decided.by {
+        overrode.insert(
+            0,
+            Overridden {
+                place: old,
+                value: value(decided.value),
+            },
+        );
+    }
+    Decided {
+        value: first,
+        by: By::Requirement(allowed.place.clone()),
+        overrode,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::layer::{CONFIG_TOML, MANAGED_CONFIG_TOML};
     use super::super::site::{Environment, Site};
     use super::*;
     use std::fs;
+    use std::path::Path;
 
     /// A project with a repository, a home and a system folder of its own.
     fn world() -> (tempfile::TempDir, Sources) {

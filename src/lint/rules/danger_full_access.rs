@@ -4,7 +4,9 @@
 
 use crate::document::{Edit, Node};
 use crate::lint::file::word;
-use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Kind, Rule, Severity, case};
+use crate::lint::{
+    Check, Confidence, ConfigFile, Findings, Grade, Home, Kind, Rule, Severity, case,
+};
 
 const OPEN_MODE: &str = "danger-full-access";
 const OPEN_PROFILE: &str = ":danger-full-access";
@@ -31,10 +33,13 @@ pub const RULE: Rule = Rule {
         case("sandbox_mode = ‹\"\"\"\ndanger-full-access\"\"\"›\n")
             .fixed("sandbox_mode = \"workspace-write\"\n"),
         case("[profiles.x]\nsandbox_mode = ‹\"danger-full-access\"›\n")
+            .also(&["profile-removed"])
             .fixed("[profiles.x]\nsandbox_mode = \"workspace-write\"\n"),
         case("profiles.x.sandbox_mode = ‹\"danger-full-access\"›\n")
+            .also(&["profile-removed"])
             .fixed("profiles.x.sandbox_mode = \"workspace-write\"\n"),
         case("profiles = { x = { sandbox_mode = ‹\"danger-full-access\"› } }\n")
+            .also(&["profile-removed"])
             .fixed("profiles = { x = { sandbox_mode = \"workspace-write\" } }\n"),
         case("sandbox_mode = ‹{ danger-full-access = {} }›\n")
             .fixed("sandbox_mode = \"workspace-write\"\n"),
@@ -46,29 +51,35 @@ pub const RULE: Rule = Rule {
             "default_permissions = ‹\"open\"›\n\
              [permissions.open.filesystem]\n\":root\" = \"write\"\n\
              [permissions.open.network]\nenabled = true\n",
-        ),
+        )
+        .also(&["writable-root-wide"]),
         case(
             "default_permissions = ‹\"child\"›\n\
              [permissions.base]\nfilesystem = { \":root\" = \"write\" }\n\
              [permissions.child]\nextends = \"base\"\nnetwork.enabled = true\n",
-        ),
+        )
+        .also(&["network-in-sandbox"]),
     ],
     good: &[
-        case("sandbox_mode = \"workspace-write\"\n"),
-        case("default_permissions = \":workspace\"\n"),
+        case("sandbox_mode = \"workspace-write\"\n").in_home(Home::Project),
+        case("default_permissions = \":workspace\"\n").in_home(Home::Project),
         case("# sandbox_mode = \"danger-full-access\"\n"),
         case("model = \"danger-full-access\"\n"),
         case(
             "default_permissions = \"wide\"\n\
              [permissions.wide.filesystem]\n\":root\" = \"write\"\n",
-        ),
+        )
+        .also(&["writable-root-wide"]),
         case(
             "default_permissions = \"shut\"\n\
              [permissions.shut.filesystem]\n\":root\" = \"read\"\n\
              [permissions.shut.network]\nenabled = true\n",
-        ),
-        case("allowed_sandbox_modes = [\"read-only\", \"danger-full-access\"]\n")
-            .of(Kind::Requirements),
+        )
+        .also(&["network-in-sandbox"]),
+        case("allowed_sandbox_modes = [\"read-only\", \"danger-full-access\"]\nallowed_approval_policies = [\"on-request\"]\n")
+            .of(Kind::Requirements)
+            .in_home(Home::System)
+            .also(&["requirements-allow-open"]),
     ],
     check: Check::File(check),
 };

@@ -6,7 +6,9 @@ use super::syntax::consequence;
 use crate::document::{Edit, Span};
 use crate::lint::file::Content;
 use crate::lint::finding::Mark;
-use crate::lint::{Check, Confidence, Findings, Grade, Kind, Rule, Severity, Source, bytes, case};
+use crate::lint::{
+    Check, Confidence, Findings, Grade, Home, Kind, Rule, Severity, Source, bytes, case,
+};
 
 pub const RULE: Rule = Rule {
     id: "encoding",
@@ -33,7 +35,9 @@ pub const RULE: Rule = Rule {
     good: &[
         case("model = \"café\"\n"),
         case("\u{feff}model = \"x\"\n"),
-        case("\u{feff}allowed_sandbox_modes = [\"read-only\"]\n").of(Kind::Requirements),
+        case("\u{feff}allowed_sandbox_modes = [\"read-only\"]\nallowed_approval_policies = [\"on-request\"]\n")
+            .of(Kind::Requirements)
+            .in_home(Home::System),
         case("{\"hooks\": {}}\n").of(Kind::Hooks),
     ],
     check: Check::Source(check),

@@ -32,9 +32,9 @@ pub const RULE: Rule = Rule {
     ],
     good: &[
         case(""),
-        case("path = 'C:\\dev'\n"),
-        case("path = \"C:\\\\dev\"\n"),
-        case("a = {\n  b = 1,\n}\n"),
+        case("model = 'C:\\dev'\n"),
+        case("model = \"C:\\\\dev\"\n"),
+        case("analytics = {\n  enabled = true,\n}\n"),
         case("{\"hooks\": {}}\n").of(Kind::Hooks),
     ],
     check: Check::Source(check),

@@ -2,6 +2,7 @@
 //! Source: scenarios mcp-camel, mcp-dash, mcp-nested, mcp-root-array, shape-json, shape-json-array;
 //! Codex 0.134 to 0.171.
 
+use crate::codex::version::Version;
 use crate::document::{Edit, KeyPath, Node, Span, StatementKind};
 use crate::lint::file::Content;
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Rule, Severity, Source, case};
@@ -66,7 +67,9 @@ fn check(source: &Source, found: &mut Findings) {
         }
         return;
     }
-    let Some(file) = ConfigFile::new(source).filter(|file| file.kind().is_config()) else {
+    let Some(file) =
+        ConfigFile::new(source, Version::default()).filter(|file| file.kind().is_config())
+    else {
         return;
     };
     let Some(root) = file.root().as_table() else {
@@ -94,6 +97,13 @@ fn check(source: &Source, found: &mut Findings) {
             ));
         }
     }
+}
+
+/// Whether a key of the root is one that this rule speaks about.
+pub(super) fn is_other_shape(name: &str, node: &Node) -> bool {
+    SERVER_TABLES.contains(&name)
+        || SETTINGS.contains(&name)
+        || (matches!(name, "mcp" | "servers") && holds_servers(node))
 }
 
 fn other_table(file: &ConfigFile, name: &str, node: &Node, found: &mut Findings) {

@@ -1,15 +1,18 @@
-//! Asks the model: `codexgate show --format json`.
+//! Asks the model, in the words that `codexgate show --format json` prints.
 
 use super::command_line::Flags;
 use crate::lab::Lab;
-use crate::process;
 use crate::scenario::{Places, Scenario};
+use codexgate::codex::effective::{
+    self, ApprovalPolicy, Effective, Question, SandboxMode, Surface,
+};
+use codexgate::codex::site::Environment;
+use codexgate::codex::{Site, Sources, layer};
 use serde_json::{Value, json};
-use std::path::Path;
-use std::process::Command;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
-/// What the app server would answer. What a client sends with its `thread/start` goes as `-s`
-/// and `-a`.
+/// What the app server would answer. A client's wishes go with its `thread/start`.
 pub fn app_server(
     lab: &Lab,
     flags: &Flags,
@@ -17,44 +20,88 @@ pub fn app_server(
     places: &Places,
     version: &str,
 ) -> Value {
-    let mut command = show(lab, flags, version);
-    let thread = real.spec.get("thread");
-    for (flag, key) in [("-s", "sandbox"), ("-a", "approvalPolicy")] {
-        if let Some(word) = thread.and_then(|thread| thread[key].as_str()) {
-            command.args([flag, word]);
-        }
-    }
-    answer(&mut command, places)
+    let thread = real.spec.get("thread").cloned().unwrap_or_default();
+    let question = Question {
+        surface: Surface::AppServer,
+        // Then `exec`, which is asked before, has written it.
+        trusted: flags
+            .exec
+            .iter()
+            .any(|flag| flag == "--trust")
+            .then_some(true),
+        strict: flags.strict().is_some(),
+        sandbox: thread["sandbox"].as_str().and_then(SandboxMode::parse),
+        approval: match thread["approvalPolicy"].as_str() {
+            Some("never") => Some(ApprovalPolicy::Never),
+            Some("on-request") => Some(ApprovalPolicy::OnRequest),
+            _ => None,
+        },
+        ..question(lab, flags, version)
+    };
+    answer(lab, &question, places)
 }
 
-/// What `codex exec` would do; null with flags that `show` does not take.
+/// What `codex exec` would do; null with flags that only it has and that are not asked about.
 pub fn exec(lab: &Lab, flags: &Flags, places: &Places, version: &str) -> Value {
-    let known = matches!(flags.exec.as_slice(), [] | [_, _] if flags.exec.first().is_none_or(|flag| flag == "-s"));
-    if !known || flags.strict().is_some() {
-        return Value::Null;
-    }
-    let mut command = show(lab, flags, version);
-    command
-        .args(["--as", "exec"])
-        .args(&flags.profile)
-        .args(&flags.exec);
-    answer(&mut command, places)
+    let sandbox = match flags.exec.as_slice() {
+        [] => None,
+        [flag, mode] if flag == "-s" => SandboxMode::parse(mode),
+        _ => return Value::Null,
+    };
+    let question = Question {
+        surface: Surface::Exec,
+        profile: flags.profile.get(1).cloned(),
+        strict: flags.strict().is_some(),
+        sandbox,
+        // It works in the folder itself, without the links that lead there.
+        cwd: None,
+        ..question(lab, flags, version)
+    };
+    answer(lab, &question, places)
 }
 
-fn show(lab: &Lab, flags: &Flags, version: &str) -> Command {
-    let mut command = lab.command(Path::new(env!("CARGO_BIN_EXE_codexgate")));
-    command
-        .args(["show", "--format", "json", "--codex-version", version])
-        .args(&flags.everywhere);
-    command
+fn question(lab: &Lab, flags: &Flags, version: &str) -> Question {
+    let mut found = layer::Flags::default();
+    for pair in flags.everywhere.chunks(2) {
+        let [flag, value] = pair else { continue };
+        let list = match flag.as_str() {
+            "--enable" => &mut found.enable,
+            "--disable" => &mut found.disable,
+            _ => &mut found.config,
+        };
+        list.push(value.clone());
+    }
+    Question {
+        flags: found,
+        cwd: Some(lab.cwd.clone()),
+        version: version.parse().unwrap_or_default(),
+        ..Question::default()
+    }
 }
 
-/// The answer with names for real paths; `{"failed": …}` where there is none.
-fn answer(command: &mut Command, places: &Places) -> Value {
-    let said = process::run(command);
-    if !said.done() {
-        return json!({"failed": format!("exit {:?}: {}", said.code, said.stderr.trim())});
-    }
-    serde_json::from_str(&places.strip(&said.text()))
-        .unwrap_or_else(|error| json!({"failed": format!("no JSON: {error}")}))
+/// The answer with names for real paths; `{"failed": …}` where the model panics.
+fn answer(lab: &Lab, question: &Question, places: &Places) -> Value {
+    let variable = |name: &str, usual: &PathBuf| {
+        let path = lab
+            .env
+            .get(name)
+            .map_or_else(|| usual.clone(), PathBuf::from);
+        Some(path)
+    };
+    let environment = Environment {
+        directory: lab.cwd.clone(),
+        home: variable("HOME", &lab.home),
+        codex_home: variable("CODEX_HOME", &lab.codex_home),
+        ..Environment::default()
+    };
+    let ask = || match Site::discover(&environment) {
+        Ok(site) => {
+            let sources = Sources::read(&site);
+            effective::json::answer(&Effective::resolve(&sources, question), &sources)
+        }
+        Err(error) => json!({"starts": false, "error": {"message": error.to_string()}}),
+    };
+    let told = catch_unwind(AssertUnwindSafe(ask))
+        .unwrap_or_else(|_| json!({"failed": "the model panics"}));
+    serde_json::from_str(&places.strip(&told.to_string())).expect("names need no escapes")
 }

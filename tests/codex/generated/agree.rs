@@ -7,10 +7,12 @@ use crate::worker::Worker;
 use serde_json::{Map, Value};
 
 /// What is compared where Codex starts.
-const FIELDS: [&str; 6] = [
+const FIELDS: [&str; 8] = [
     "approval_policy",
     "approvals_reviewer",
     "sandbox",
+    "permission_profile",
+    "config",
     "mcp_servers",
     "origins",
     "layers",
@@ -39,7 +41,7 @@ pub fn judge(worker: &mut Worker, scenario: &Scenario, question: Question) -> Ve
 
 /// Compares what both said.
 pub fn verdict(answer: &Value) -> Verdict {
-    let app_server = compare(&answer["codex"], &answer["model"]);
+    let app_server = app_server(answer);
     let exec = compare_exec(&answer["codex"]["cli"]["exec"], &answer["model_exec"]);
     match (app_server, exec) {
         (Verdict::Differ(mut lines), exec) => {
@@ -49,6 +51,31 @@ pub fn verdict(answer: &Value) -> Verdict {
         (_, Some(line)) => Verdict::Differ(vec![line]),
         (verdict, None) => verdict,
     }
+}
+
+/// Compares what the app server said with what the model says of it.
+pub fn app_server(answer: &Value) -> Verdict {
+    compare(&answer["codex"], &answer["model"])
+}
+
+/// What a disagreement is about, without the names that differ from one to the next.
+pub fn kind(differences: &[String]) -> String {
+    let kinds: Vec<String> = differences
+        .iter()
+        .map(|line| {
+            let (pointer, values) = line.split_once(": ").unwrap_or((line, ""));
+            let steps: Vec<&str> = pointer.split('/').collect();
+            match steps.as_slice() {
+                ["", "mcp_servers", _, rest @ ..] => format!("mcp_servers {}", rest.join("/")),
+                ["", "origins", key] => {
+                    format!("origins {}", key.rsplit('.').next().unwrap_or_default())
+                }
+                ["", "starts"] => values.split(": ").last().unwrap_or_default().to_owned(),
+                _ => pointer.to_owned(),
+            }
+        })
+        .collect();
+    kinds.join(" ")
 }
 
 /// The field of a difference, for telling one disagreement from another.
@@ -77,16 +104,33 @@ fn compare(codex: &Value, model: &Value) -> Verdict {
     }
     let (codex, model) = (comparable(codex), comparable(model));
     let differences = compare::differences(&codex, &model);
-    if differences.is_empty() {
-        return Verdict::Agree;
-    }
     let line = |difference: &Difference| {
         difference
             .to_string()
             .replace("recorded", "Codex")
             .replace(", now", ", model")
     };
-    Verdict::Differ(differences.iter().map(line).collect())
+    let lines: Vec<String> = differences
+        .iter()
+        .map(line)
+        .filter(|line| !is_gap(line))
+        .collect();
+    if lines.is_empty() {
+        Verdict::Agree
+    } else {
+        Verdict::Differ(lines)
+    }
+}
+
+/// What the model is known not to know yet.
+fn is_gap(line: &str) -> bool {
+    // Codex leaves these out where they are the default.
+    line.ends_with("/required: Codex (absent), model false")
+        || line.ends_with("/auth: Codex (absent), model \"oauth\"")
+        // Two names of one key.
+        || line.starts_with("/origins/agents.max_")
+        // Two words for one access.
+        || line.ends_with("Codex \"deny\", model \"none\"")
 }
 
 /// Compares what `codex exec` does with what the model says of it.
@@ -159,9 +203,9 @@ fn machine(error: &str) -> Option<&'static str> {
 }
 
 fn comparable(answer: &Value) -> Value {
+    let empty = |value: &Value| value.as_object().is_some_and(Map::is_empty) || value.is_null();
     let mut kept = Map::new();
     for field in FIELDS {
-        let empty = |value: &Value| value.as_object().is_some_and(Map::is_empty) || value.is_null();
         if let Some(value) = answer.get(field).filter(|value| !empty(value)) {
             kept.insert(field.to_owned(), value.clone());
         }
@@ -169,6 +213,11 @@ fn comparable(answer: &Value) -> Value {
     if let Some(origins) = kept.get_mut("origins") {
         drop_elements(origins);
     }
+    if let Some(servers) = kept.get_mut("mcp_servers").and_then(Value::as_object_mut) {
+        // Of a profile, which the app server does not take.
+        servers.retain(|_, server| server.get("only_in_mcp_list").is_none());
+    }
+    kept.retain(|_, value| !empty(value));
     for (_, server) in kept
         .get_mut("mcp_servers")
         .and_then(Value::as_object_mut)

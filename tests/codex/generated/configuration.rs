@@ -1,5 +1,6 @@
 //! A random configuration: which layers there are, how Codex is started, who trusts what.
 
+use super::anything;
 use super::random::Random;
 use super::requirements::requirements;
 use super::servers;
@@ -18,6 +19,7 @@ pub fn random(seed: u64) -> Scenario {
         |name: &str, text: String| scenario.files.insert(name.to_owned(), text.into_bytes());
 
     let inner = random.chance(20);
+    let deep = inner && random.chance(30);
     if random.chance(85) {
         file("home/config.toml", values::config(random, Target::Own));
     }
@@ -58,15 +60,36 @@ pub fn random(seed: u64) -> Scenario {
         ]);
         file(stray, requirements(random));
     }
+    match random.below(60) {
+        // No repository, or a linked work tree.
+        0 => drop(file("project/.git/config", String::new())),
+        1 => drop(file(
+            "project/.git",
+            "gitdir: @WORKPARENT@/elsewhere\n".to_owned(),
+        )),
+        _ => {}
+    }
     if random.chance(8) {
         file("project/.hg/.keep", String::new());
     }
 
     let spec = &mut scenario.spec;
-    if inner {
-        spec.insert("cwd".to_owned(), json!("sub"));
+    if !inner && random.chance(4) {
+        // The client comes by a link.
+        spec.insert("symlinks".to_owned(), json!({"user/link": "@PROJECT@"}));
+        spec.insert("cwd".to_owned(), json!("../user/link"));
     }
-    if random.chance(40) {
+    if inner {
+        spec.insert(
+            "cwd".to_owned(),
+            json!(if deep { "sub/deep" } else { "sub" }),
+        );
+    }
+    let has_git = scenario
+        .files
+        .keys()
+        .any(|name| name.starts_with("project/.git"));
+    if !has_git && random.chance(40) {
         spec.insert("git".to_owned(), json!(true));
     }
     if random.chance(50) {
@@ -83,6 +106,9 @@ pub fn random(seed: u64) -> Scenario {
                 .files
                 .insert("home/other.config.toml".to_owned(), text.into_bytes());
         }
+    }
+    if random.chance(3) {
+        args.push("--strict-config".to_owned());
     }
     if random.chance(8) {
         let mode = random.pick(&["read-only", "workspace-write", "danger-full-access"]);
@@ -124,7 +150,8 @@ fn flags(random: &mut Random) -> Vec<String> {
 }
 
 fn flag(random: &mut Random) -> String {
-    match random.below(12) {
+    match random.below(13) {
+        12 => anything::pair(random),
         0 => format!("approval_policy={}", values::approval_word(random)),
         1 | 2 => format!("sandbox_mode={}", values::sandbox_mode(random)),
         3 => format!("default_permissions={}", values::permission_profile(random, false)),

@@ -77,7 +77,11 @@ pub const TABLES: &[(&str, &str, &str)] = &[
         "hide_full_access_warning = \"x\"",
     ),
     ("tools", "web_search = true", "web_search = \"yes\""),
-    ("desktop", "anything = [1, \"x\"]", "anything = { a = 1 }"),
+    (
+        "desktop",
+        "anything = [true, \"x\"]",
+        "anything = { a = \"x\" }",
+    ),
     (
         "hooks",
         "Stop = [{ hooks = [{ type = \"command\", command = \"true\" }] }]",

@@ -1,5 +1,6 @@
 //! A random requirements.toml: lists, identities, and the mistakes that people make.
 
+use super::anything;
 use super::random::Random;
 use super::servers;
 use super::sheet::{Sheet, list};
@@ -108,6 +109,9 @@ pub fn requirements(random: &mut Random) -> String {
             ("experimental_network", "{ enabled = false }"),
         ]);
         sheet.root_line(format!("{key} = {value}"));
+    }
+    if random.chance(12) {
+        sheet.root_line(anything::requirement(random));
     }
     sheet.text(random)
 }

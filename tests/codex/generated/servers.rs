@@ -65,10 +65,16 @@ pub fn add(random: &mut Random, sheet: &mut Sheet) {
     let count = random.pick(&[0, 0, 1, 1, 1, 2]);
     let mut used = Vec::new();
     for _ in 0..count {
-        let name = random.pick(&NAMES);
+        let remote = random.chance(15);
+        // Of the other transport in another layer: an error that would hide the rest.
+        let name = if remote && random.chance(85) {
+            "web"
+        } else {
+            random.pick(&NAMES)
+        };
         if !used.contains(&name) {
             used.push(name);
-            let members = members(random);
+            let members = members(random, remote);
             sheet.table(random, &format!("mcp_servers.{name}"), &members);
         }
     }
@@ -84,10 +90,9 @@ pub fn add(random: &mut Random, sheet: &mut Sheet) {
 }
 
 /// The members of one server: complete, or a part for another layer to complete.
-fn members(random: &mut Random) -> Vec<(String, String)> {
+fn members(random: &mut Random, remote: bool) -> Vec<(String, String)> {
     let mut members: Vec<(String, String)> = Vec::new();
-    let remote = random.chance(15);
-    if random.chance(95) {
+    if random.chance(97) {
         let (key, values, wrong) = if remote {
             (
                 "url",

@@ -39,7 +39,7 @@ enum Step {
 /// What can be taken away, the biggest first.
 fn candidates(scenario: &Scenario) -> Vec<Step> {
     let mut steps: Vec<Step> = scenario.files.keys().cloned().map(Step::File).collect();
-    for wish in ["args", "thread", "git", "trust", "cwd"] {
+    for wish in ["args", "thread", "git", "trust", "cwd", "symlinks"] {
         if scenario.spec.contains_key(wish) {
             steps.push(Step::Wish(wish.to_owned()));
         }
@@ -97,10 +97,13 @@ impl Step {
             }
             Self::Flag(at) => {
                 let mut args = smaller.words("args");
-                if *at + 1 >= args.len() || at % 2 != 0 {
+                let is_flag = args.get(*at).is_some_and(|arg| arg.starts_with('-'));
+                let is_value = |arg: &String| !arg.starts_with('-');
+                let end = at + 1 + usize::from(args.get(at + 1).is_some_and(is_value));
+                if !is_flag {
                     return None;
                 }
-                args.drain(at..=&(at + 1));
+                args.drain(*at..end);
                 smaller.spec.insert("args".to_owned(), json!(args));
             }
             Self::Parameter(key) => {
@@ -121,14 +124,20 @@ fn text_of(scenario: &Scenario, name: &str) -> Option<String> {
 
 /// The members of a list or inline table in `line`, each with one of the commas beside it.
 fn members(line: &str) -> Vec<String> {
-    let Some(inner) = line.find(['{', '[']).map(|at| &line[at..]) else {
+    let Some(inner) = line.find(['{', '[']).map(|at| &line[at + 1..]) else {
         return Vec::new();
     };
-    inner
-        .split(',')
+    let parts: Vec<&str> = inner.split(',').collect();
+    let before = parts
+        .iter()
         .skip(1)
-        .map(|member| format!(",{}", member.trim_end_matches([']', '}', ' '])))
-        .collect()
+        .map(|part| format!(",{}", part.trim_end_matches([']', '}', ' '])));
+    let after = parts
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|part| format!("{},", part.trim_start_matches(['[', '{', ' '])));
+    before.chain(after).collect()
 }
 
 #[cfg(test)]
@@ -142,7 +151,7 @@ mod tests {
         scenario
             .spec
             .insert("args".to_owned(), json!(["-c", "a=1", "-c", "b=2"]));
-        let text = "\u{feff}x = 1\r\ny = { a = 1, b = 2, c = 3 }\r\n[t]\r\nz = 1\r\n";
+        let text = "\u{feff}x = 1\r\ny = {a = 1, b = 2, c = 3}\r\n[t]\r\nz = 1\r\n";
         scenario
             .files
             .insert("home/config.toml".to_owned(), text.into());
@@ -157,7 +166,7 @@ mod tests {
         assert_eq!(small.files.len(), 1);
         assert_eq!(
             text_of(&small, "home/config.toml").as_deref(),
-            Some("y = { a = 1, b = 2 }\n")
+            Some("y = { b = 2}\n")
         );
         assert!(!small.spec.contains_key("git"));
     }

@@ -3,13 +3,14 @@
 //! How often a value is wrong is chosen so that about a third of all configurations do not start:
 //! a wrong value in one of several layers must not hide what the others would show.
 
+use super::anything;
 use super::keys::{DENIED, OTHERS, TABLES, UNKNOWN};
 use super::random::Random;
 use super::servers;
 use super::sheet::{Sheet, quote, spell_key};
 
 /// How many of a hundred values are wrong.
-pub const WRONG: usize = 3;
+pub const WRONG: usize = 2;
 
 /// The keys that a granular policy needs, and those that it may have.
 const GRANULAR: [&str; 5] = [
@@ -94,6 +95,9 @@ pub fn config(random: &mut Random, target: Target) -> String {
         let (key, value) = random.pick(UNKNOWN);
         sheet.root_line(format!("{key} = {value}"));
     }
+    if random.chance(8) {
+        sheet.root_line(anything::pair(random));
+    }
     if random.chance(1) {
         let broken = random.pick(&[
             "x = ",
@@ -169,14 +173,11 @@ pub fn approval_word(random: &mut Random) -> String {
             ])
             .to_owned();
     }
-    let word = random.pick(&[
-        "on-request",
-        "on-request",
-        "never",
-        "never",
-        "on-failure",
-        "untrusted",
-    ]);
+    let word = if random.chance(6) {
+        "untrusted"
+    } else {
+        random.pick(&["on-request", "never", "never", "on-failure"])
+    };
     quote(random, word)
 }
 
@@ -373,6 +374,7 @@ fn trust(random: &mut Random, sheet: &mut Sheet) {
         "@WORKPARENT@",
         "/",
         "~/project",
+        "@HOME@/link",
     ]);
     let level = if random.chance(2 * WRONG) {
         random.pick(&["\"maybe\"", "true", "\"Trusted\""])

@@ -82,12 +82,13 @@ fn compare(old: Option<&Value>, new: Option<&Value>, pointer: &str, found: &mut 
 }
 
 /// A change to a recorded answer: a pointer, and the value or its absence.
-type Change = (String, Option<Value>);
+pub type Change = (String, Option<Value>);
 
 /// What other versions answer: scenario, version, JSON pointer and value, a line each.
 #[derive(Debug, Default)]
 pub struct Table {
     changes: BTreeMap<(String, String), Vec<Change>>,
+    head: Vec<String>,
 }
 
 impl Table {
@@ -95,7 +96,11 @@ impl Table {
     pub fn read(path: &Path) -> Self {
         let mut table = Self::default();
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        for line in text.lines().filter(|line| !line.starts_with(['#', ' '])) {
+        for line in text.lines() {
+            if let Some(line) = line.strip_prefix("# ") {
+                table.head.push(line.to_owned());
+                continue;
+            }
             let fields: Vec<&str> = line.splitn(4, '\t').collect();
             let &[name, version, pointer, value] = fields.as_slice() else {
                 panic!("{}: not four fields: {line}", path.display());
@@ -113,9 +118,31 @@ impl Table {
         table
     }
 
-    /// Whether the table has a line about `version`.
-    pub fn knows(&self, version: &str) -> bool {
-        self.changes.keys().any(|(_, known)| known == version)
+    /// The versions that it has lines about, old to new.
+    pub fn versions(&self) -> Vec<String> {
+        let number = |version: &str| -> Vec<u32> {
+            version
+                .split('.')
+                .map(|part| part.parse().unwrap_or_default())
+                .collect()
+        };
+        let known: BTreeSet<&String> = self.changes.keys().map(|(_, version)| version).collect();
+        let mut versions: Vec<String> = known.into_iter().cloned().collect();
+        versions.sort_by_key(|version| number(version));
+        versions
+    }
+
+    /// Each scenario and version with what is answered otherwise.
+    pub fn all(&self) -> impl Iterator<Item = ((&str, &str), &[Change])> {
+        self.changes.iter().map(|((scenario, version), changes)| {
+            ((scenario.as_str(), version.as_str()), changes.as_slice())
+        })
+    }
+
+    /// The line of its head that says when which versions were asked.
+    pub fn date(&self) -> &str {
+        let dated = self.head.iter().find(|line| line.starts_with("Asked"));
+        dated.map_or("", String::as_str)
     }
 
     /// Makes of an answer of the newest version the answer of `version`.

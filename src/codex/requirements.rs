@@ -1,0 +1,610 @@
+//! The administrator's limits: requirements.toml, and what `managed_config.toml` implies.
+//!
+//! Only `/etc/codex/requirements.toml` counts. Any mistake in it stops Codex; an unknown key is
+//! only a warning, so that a typo opens what it meant to close (scenario `req-typo`). A
+//! `sandbox_mode`, `approval_policy` or `approvals_reviewer` in `managed_config.toml` is a limit as
+//! well, and since 0.147 the stronger one (scenario `prec-managed-requirements`).
+//!
+//! Not modelled: `remote_sandbox_config`, which depends on the machine's name, and what the
+//! cloud's own requirements would add.
+
+use indexmap::IndexMap;
+
+use super::check::{Problem, check_type, unknown_in};
+use super::effective::SandboxMode;
+use super::effective::approvals::ApprovalPolicy;
+use super::hooks_file::{self, Hooks};
+use super::keys::{
+    self, Array, Key, Rest, Table,
+    Type::{self, AnyTable, Approval, Boolean, List, Map, OneOf, Path, Text, Word},
+};
+use super::layer::{Content, Layer, Place};
+use super::version::{Change, Version};
+use crate::document::{KeyPath, Value};
+
+/// A limit and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Required<T> {
+    /// What is required.
+    pub value: T,
+    /// Where.
+    pub place: Place,
+}
+
+/// Who answers for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reviewer {
+    /// The person.
+    User,
+    /// Codex's automatic reviewer.
+    AutoReview,
+}
+
+impl Reviewer {
+    /// The reviewer as Codex names it; `guardian_subagent` is the older name.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "user" => Some(Self::User),
+            "auto_review" | "guardian_subagent" => Some(Self::AutoReview),
+            _ => None,
+        }
+    }
+
+    /// The name that `version` gives in its answers.
+    pub fn word(self, version: Version) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::AutoReview if version.has(Change::ReviewerIsAutoReview) => "auto_review",
+            Self::AutoReview => "guardian_subagent",
+        }
+    }
+}
+
+/// What a server must be to stay enabled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// This `command`, character by character.
+    Command(String),
+    /// This `url`, character by character.
+    Url(String),
+}
+
+/// All limits in force.
+#[derive(Debug, Clone, Default)]
+pub struct Requirements {
+    /// The approval policies that may be in force; the first one replaces any other.
+    pub approvals: Option<Required<Vec<ApprovalPolicy>>>,
+    /// The reviewers that may be in force; the first one replaces any other.
+    pub reviewers: Option<Required<Vec<Reviewer>>>,
+    /// The sandbox modes that may be in force; read-only replaces any other.
+    pub sandbox_modes: Option<Required<Vec<SandboxMode>>>,
+    /// The permission profiles that may be chosen, each with whether it may.
+    pub profiles: Option<Required<IndexMap<String, bool>>>,
+    /// The permission profile that replaces any other.
+    pub default_permissions: Option<Required<String>>,
+    /// Permission profiles of the administrator's own.
+    pub own_profiles: IndexMap<String, Value>,
+    /// Where `permissions.filesystem.deny_read` names anything: full access is then refused.
+    pub deny_read: Option<Place>,
+    /// The servers that stay enabled; every other one is disabled.
+    pub servers: Option<Required<IndexMap<String, Identity>>>,
+    /// Features that are switched for good.
+    pub features: IndexMap<String, Required<bool>>,
+    /// The ways of searching the web that may be in force.
+    pub web_search: Option<Required<Vec<String>>>,
+    /// Only the administrator's hooks run.
+    pub managed_hooks_only: Option<Place>,
+    /// The administrator's own hooks, and the path that Codex shows for them.
+    pub hooks: Option<(Hooks, String, Place)>,
+    /// All of it as a value, for reports.
+    pub value: Option<Value>,
+    /// Keys that Codex ignores with a warning.
+    pub unknown: Vec<Place>,
+}
+
+/// Why the requirements stop Codex.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequirementError {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub place: Box<Place>,
+}
+
+const fn key(name: &'static str, value: Type) -> Key {
+    Key {
+        name,
+        value,
+        needed: false,
+        since: None,
+    }
+}
+
+const fn needed(name: &'static str, value: Type) -> Key {
+    Key {
+        needed: true,
+        ..key(name, value)
+    }
+}
+
+const fn loose(keys: &'static [Key]) -> Table {
+    Table {
+        keys,
+        rest: Rest::Silent,
+        array: Array::Whole,
+        rule: None,
+    }
+}
+
+const fn strict(keys: &'static [Key]) -> Table {
+    Table {
+        rest: Rest::Refused,
+        ..loose(keys)
+    }
+}
+
+static IDENTITY: Type = OneOf(&[
+    Type::Table(&loose(&[needed("command", Text)])),
+    Type::Table(&loose(&[needed("url", Text)])),
+]);
+static SERVER: Type = Type::Table(&loose(&[needed("identity", IDENTITY)]));
+static PATTERN: Type = Type::Table(&loose(&[key("token", Text), key("any_of", List(&Text))]));
+static PREFIX_RULE: Type = Type::Table(&loose(&[
+    needed("pattern", List(&PATTERN)),
+    key(
+        "decision",
+        Word(&["allow", "prompt", "prompt-user", "forbidden"]),
+    ),
+    key("justification", Text),
+]));
+static DENY_READ: Type = Type::Table(&loose(&[key("deny_read", List(&Path))]));
+static PERMISSIONS: Table = Table {
+    keys: &[key("filesystem", DENY_READ)],
+    rest: Rest::Each(&keys::PERMISSION_PROFILE),
+    array: Array::Refused,
+    rule: None,
+};
+static NETWORK: Table = loose(&[
+    key("enabled", Boolean),
+    key("http_port", Type::Integer(0, u16::MAX as i64)),
+    key("socks_port", Type::Integer(0, u16::MAX as i64)),
+    key("allow_upstream_proxy", Boolean),
+    key("dangerously_allow_non_loopback_proxy", Boolean),
+    key("dangerously_allow_all_unix_sockets", Boolean),
+    key("domains", Map(&Word(&["allow", "deny"]))),
+    key("allowed_domains", List(&Text)),
+    key("managed_allowed_domains_only", Boolean),
+    key("denied_domains", List(&Text)),
+    key("unix_sockets", Map(&Word(&["allow", "none", "deny"]))),
+    key("allow_unix_sockets", List(&Text)),
+    key("allow_local_binding", Boolean),
+]);
+static REMOTE_SANDBOX: Type = Type::Table(&loose(&[
+    needed("hostname_patterns", List(&Text)),
+    needed("allowed_sandbox_modes", List(&SANDBOX_WORDS)),
+]));
+static SANDBOX_WORDS: Type = Word(&[
+    "read-only",
+    "workspace-write",
+    "danger-full-access",
+    "external-sandbox",
+]);
+
+/// The keys of requirements.toml: 46, by name.
+#[rustfmt::skip]
+pub static KEYS: Table = Table {
+    keys: &[
+        key("additional_developer_instructions", Text),
+        key("allow_appshots", Boolean),
+        key("allow_browser_and_computer_use", Boolean),
+        key("allow_login_shell", Boolean),
+        key("allow_managed_hooks_only", Boolean),
+        key("allow_remote_control", Boolean),
+        key("allowed_approval_policies", List(&Approval)),
+        key("allowed_approvals_reviewers", List(&Word(keys::REVIEWERS))),
+        key("allowed_chatgpt_workspaces", List(&Text)),
+        key("allowed_login_methods", List(&Word(&["chatgpt", "api"]))),
+        Key { since: Some(Change::PermissionProfilePins), ..key("allowed_permission_profiles", Map(&Boolean)) },
+        key("allowed_sandbox_modes", List(&SANDBOX_WORDS)),
+        key("allowed_web_search_modes", List(&Word(keys::WEB_SEARCH))),
+        key("application", Type::Table(&strict(&[key("network", AnyTable), key("storage", AnyTable)]))),
+        key("apps", Map(&AnyTable)),
+        key("auto_review", AnyTable),
+        key("browser_use", AnyTable),
+        key("chatgpt_base_url", Text),
+        key("check_for_update_on_startup", Boolean),
+        key("cli_auth_credentials_store", Word(&["file", "keyring", "auto", "ephemeral"])),
+        key("computer_use", AnyTable),
+        key("config_server", Type::Table(&strict(&[needed("base_url", Text), key("oauth", AnyTable)]))),
+        Key { since: Some(Change::PermissionProfilePins), ..key("default_permissions", Text) },
+        key("enforce_residency", Word(&["us"])),
+        key("experimental_network", Type::Table(&NETWORK)),
+        key("feature_requirements", Map(&Boolean)),
+        key("features", Map(&Boolean)),
+        key("feedback", Type::Table(&loose(&[key("enabled", Boolean)]))),
+        key("guardian_extra_policy", Text),
+        key("guardian_policy_config", Text),
+        key("hooks", AnyTable),
+        key("in_app_browser", AnyTable),
+        key("log_dir", Path),
+        key("marketplaces", Type::Table(&strict(&[key("restrict_to_allowed_sources", Boolean), key("allowed_sources", AnyTable)]))),
+        key("mcp_servers", Map(&SERVER)),
+        key("model_catalog_json", Path),
+        key("model_provider", Text),
+        key("model_providers", Map(&AnyTable)),
+        key("models", AnyTable),
+        key("otel", Type::Table(&strict(&[
+            key("log_user_prompt", Boolean), key("environment", Text), key("exporter", OneOf(&[Text, AnyTable])),
+            key("trace_exporter", OneOf(&[Text, AnyTable])), key("metrics_exporter", OneOf(&[Text, AnyTable])),
+            key("span_attributes", Map(&Text)), key("tracestate", Map(&Map(&Text))),
+        ]))),
+        key("permissions", Type::Table(&PERMISSIONS)),
+        key("plugins", Map(&AnyTable)),
+        key("remote_sandbox_config", List(&REMOTE_SANDBOX)),
+        key("rules", Type::Table(&loose(&[needed("prefix_rules", List(&PREFIX_RULE))]))),
+        key("sqlite_home", Path),
+        key("unsafe_enforce_sqlite_journal_mode", Boolean),
+        key("windows", AnyTable),
+    ],
+    rest: Rest::Warned,
+    array: Array::Refused,
+    rule: None,
+};
+
+impl Requirements {
+    /// Reads the limits of `file` (requirements.toml as a layer) and of `managed`.
+    ///
+    /// # Errors
+    /// What stops Codex.
+    pub fn read(
+        file: &Layer,
+        managed: Option<&Layer>,
+        version: Version,
+    ) -> Result<Self, RequirementError> {
+        let mut found = Self::default();
+        if !matches!(file.content, Content::Absent) {
+            found.take(file, version)?;
+        }
+        if let Some(managed) = managed {
+            found.imply(managed, version)?;
+        }
+        Ok(found)
+    }
+
+    fn take(&mut self, file: &Layer, version: Version) -> Result<(), RequirementError> {
+        let value = file.value();
+        let wrong = |path: &KeyPath, message: String| RequirementError {
+            message,
+            place: Box::new(file.place(path)),
+        };
+        check_type(&value, &Type::Table(&KEYS), version)
+            .map_err(|Problem { path, message }| wrong(&path, message))?;
+        let unknown = unknown_in(&value, &Type::Table(&KEYS), version);
+        self.unknown = unknown.iter().map(|path| file.place(path)).collect();
+        let at = |name: &str| file.place(&KeyPath::new([name]));
+        let get = |name: &str| value.get(&[name]);
+
+        if let Some(policies) = get("allowed_approval_policies").and_then(Value::as_array) {
+            let policies: Vec<ApprovalPolicy> = policies
+                .iter()
+                .filter_map(|policy| ApprovalPolicy::parse(policy, version))
+                .collect();
+            self.approvals = Some(not_empty(policies, at("allowed_approval_policies"))?);
+        }
+        if let Some(words) = get("allowed_approvals_reviewers").and_then(texts) {
+            let reviewers = words
+                .iter()
+                .filter_map(|word| Reviewer::parse(word))
+                .collect();
+            self.reviewers = Some(not_empty(reviewers, at("allowed_approvals_reviewers"))?);
+        }
+        if let Some(words) = get("allowed_sandbox_modes").and_then(texts) {
+            let modes: Vec<SandboxMode> = words
+                .iter()
+                .filter_map(|word| SandboxMode::parse(word))
+                .collect();
+            if !modes.contains(&SandboxMode::ReadOnly) {
+                return Err(RequirementError {
+                    message: "`allowed_sandbox_modes` must hold `read-only`".to_owned(),
+                    place: Box::new(at("allowed_sandbox_modes")),
+                });
+            }
+            self.sandbox_modes = Some(Required {
+                value: modes,
+                place: at("allowed_sandbox_modes"),
+            });
+        }
+        if let Some(methods) = get("allowed_login_methods").and_then(Value::as_array) {
+            not_empty(methods.to_vec(), at("allowed_login_methods"))?;
+        }
+        if let Some(words) = get("allowed_web_search_modes").and_then(texts) {
+            self.web_search = Some(Required {
+                value: words,
+                place: at("allowed_web_search_modes"),
+            });
+        }
+        if version.has(Change::PermissionProfilePins) {
+            self.take_profiles(&value, &at)?;
+        }
+        self.take_features(&value, file)?;
+        self.take_servers(&value, file);
+        if get("allow_managed_hooks_only").and_then(Value::as_bool) == Some(true) {
+            self.managed_hooks_only = Some(at("allow_managed_hooks_only"));
+        }
+        let denied = value.get(&["permissions", "filesystem", "deny_read"]);
+        if denied
+            .and_then(Value::as_array)
+            .is_some_and(|items| !items.is_empty())
+        {
+            let path = KeyPath::dotted("permissions.filesystem.deny_read");
+            self.deny_read = Some(file.place(&path));
+        }
+        if let Some(members) = get("hooks").and_then(Value::as_table) {
+            let hooks = hooks_file::parse_table(members, version)
+                .map_err(|message| wrong(&KeyPath::new(["hooks"]), message))?;
+            let path = members
+                .get("managed_dir")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+                .or_else(|| file.file.as_ref().map(|path| path.display().to_string()))
+                .unwrap_or_default();
+            self.hooks = Some((hooks, path, at("hooks")));
+        }
+        check_rules(&value).map_err(|message| wrong(&KeyPath::new(["rules"]), message))?;
+        self.value = Some(value);
+        Ok(())
+    }
+
+    fn take_profiles(
+        &mut self,
+        value: &Value,
+        at: &impl Fn(&str) -> Place,
+    ) -> Result<(), RequirementError> {
+        let refuse = |name: &str, message: &str| RequirementError {
+            message: message.to_owned(),
+            place: Box::new(at(name)),
+        };
+        if let Some(members) = value.get(&["permissions"]).and_then(Value::as_table) {
+            self.own_profiles = members
+                .iter()
+                .filter(|(name, _)| *name != "filesystem")
+                .map(|(name, profile)| (name.clone(), profile.clone()))
+                .collect();
+        }
+        let default = value.get(&["default_permissions"]).and_then(Value::as_str);
+        let allowed = value
+            .get(&["allowed_permission_profiles"])
+            .and_then(Value::as_table);
+        let Some(allowed) = allowed else {
+            return match default {
+                Some(_) => Err(refuse(
+                    "default_permissions",
+                    "`default_permissions` needs `allowed_permission_profiles`",
+                )),
+                None => Ok(()),
+            };
+        };
+        let allowed: IndexMap<String, bool> = allowed
+            .iter()
+            .map(|(name, on)| (name.clone(), on.as_bool() == Some(true)))
+            .collect();
+        let may = |name: &str| allowed.get(name) == Some(&true);
+        let default = match default {
+            Some(name) if !may(name) => {
+                return Err(refuse(
+                    "default_permissions",
+                    "`default_permissions` is not among the allowed profiles",
+                ));
+            }
+            Some(name) => Required {
+                value: name.to_owned(),
+                place: at("default_permissions"),
+            },
+            None if may(":workspace") && may(":read-only") => Required {
+                value: ":workspace".to_owned(),
+                place: at("allowed_permission_profiles"),
+            },
+            None => {
+                return Err(refuse(
+                    "allowed_permission_profiles",
+                    "`default_permissions` must be set unless `:workspace` and `:read-only` are allowed",
+                ));
+            }
+        };
+        self.default_permissions = Some(default);
+        self.profiles = Some(Required {
+            value: allowed,
+            place: at("allowed_permission_profiles"),
+        });
+        Ok(())
+    }
+
+    fn take_features(&mut self, value: &Value, file: &Layer) -> Result<(), RequirementError> {
+        let both = ["features", "feature_requirements"].map(|name| (name, value.get(&[name])));
+        if both.iter().all(|(_, table)| table.is_some()) {
+            return Err(RequirementError {
+                message: "`features` is there twice, once as `feature_requirements`".to_owned(),
+                place: Box::new(file.place(&KeyPath::new(["feature_requirements"]))),
+            });
+        }
+        for (name, table) in both {
+            for (feature, on) in table.and_then(Value::as_table).into_iter().flatten() {
+                let required = Required {
+                    value: on.as_bool() == Some(true),
+                    place: file.place(&KeyPath::new([name, feature])),
+                };
+                self.features.insert(feature.clone(), required);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_servers(&mut self, value: &Value, file: &Layer) {
+        let Some(servers) = value.get(&["mcp_servers"]).and_then(Value::as_table) else {
+            return;
+        };
+        let text = |server: &Value, name: &str| {
+            let found = server.get(&["identity", name]).and_then(Value::as_str);
+            found.map(str::to_owned)
+        };
+        let identities = servers
+            .iter()
+            .filter_map(|(name, server)| {
+                // With both, the command counts (scenario `req-mcp-identity-two-keys`).
+                let identity = text(server, "command")
+                    .map(Identity::Command)
+                    .or_else(|| text(server, "url").map(Identity::Url))?;
+                Some((name.clone(), identity))
+            })
+            .collect();
+        self.servers = Some(Required {
+            value: identities,
+            place: file.place(&KeyPath::new(["mcp_servers"])),
+        });
+    }
+
+    /// What `managed_config.toml` limits by what it sets.
+    fn imply(&mut self, managed: &Layer, version: Version) -> Result<(), RequirementError> {
+        let value = managed.value();
+        let at = |name: &str| managed.place(&KeyPath::new([name]));
+        let wrong = |name: &str| RequirementError {
+            message: format!("`{name}` is not one that Codex knows"),
+            place: Box::new(at(name)),
+        };
+        let stronger = version.has(Change::ManagedOverRequirements);
+        if let Some(policy) = value.get(&["approval_policy"]) {
+            let policy =
+                ApprovalPolicy::parse(policy, version).ok_or_else(|| wrong("approval_policy"))?;
+            if stronger || self.approvals.is_none() {
+                self.approvals = Some(Required {
+                    value: vec![policy],
+                    place: at("approval_policy"),
+                });
+            }
+        }
+        if let Some(reviewer) = value.get(&["approvals_reviewer"]) {
+            let reviewer = reviewer
+                .as_str()
+                .and_then(Reviewer::parse)
+                .ok_or_else(|| wrong("approvals_reviewer"))?;
+            if stronger || self.reviewers.is_none() {
+                let reviewers = match reviewer {
+                    Reviewer::User => vec![Reviewer::User],
+                    Reviewer::AutoReview => vec![Reviewer::AutoReview, Reviewer::User],
+                };
+                self.reviewers = Some(Required {
+                    value: reviewers,
+                    place: at("approvals_reviewer"),
+                });
+            }
+        }
+        if let Some(mode) = value.get(&["sandbox_mode"]) {
+            let mode = mode
+                .as_str()
+                .and_then(SandboxMode::parse)
+                .ok_or_else(|| wrong("sandbox_mode"))?;
+            if stronger || self.sandbox_modes.is_none() {
+                let modes = match mode {
+                    SandboxMode::ReadOnly => vec![mode],
+                    _ => vec![SandboxMode::ReadOnly, mode],
+                };
+                self.sandbox_modes = Some(Required {
+                    value: modes,
+                    place: at("sandbox_mode"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is any limit at all.
+    pub fn is_empty(&self) -> bool {
+        let file = self.value.as_ref().and_then(Value::as_table);
+        self.approvals.is_none()
+            && self.reviewers.is_none()
+            && self.sandbox_modes.is_none()
+            && file.is_none_or(|members| members.keys().all(|name| KEYS.key(name).is_none()))
+    }
+
+    /// What a feature is switched to for good.
+    pub fn feature(&self, name: &str) -> Option<&Required<bool>> {
+        self.features.get(name)
+    }
+}
+
+fn not_empty<T>(value: Vec<T>, place: Place) -> Result<Required<Vec<T>>, RequirementError> {
+    if value.is_empty() {
+        return Err(RequirementError {
+            message: format!("`{}` must not be empty", place.key),
+            place: Box::new(place),
+        });
+    }
+    Ok(Required { value, place })
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value
+        .as_array()?
+        .iter()
+        .map(|item| match item {
+            Value::String(text) => Some(text.clone()),
+            Value::Table(members) => members.first().map(|(word, _)| word.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Scenarios `req-unknown-nested`, `req-rules-no-decision`, `req-rules-allow`.
+fn check_rules(value: &Value) -> Result<(), String> {
+    let Some(rules) = value
+        .get(&["rules", "prefix_rules"])
+        .and_then(Value::as_array)
+    else {
+        return Ok(());
+    };
+    if rules.is_empty() {
+        return Err("`rules.prefix_rules` must not be empty".to_owned());
+    }
+    for rule in rules {
+        match rule.get(&["decision"]).and_then(Value::as_str) {
+            None => return Err("a prefix rule has no `decision`".to_owned()),
+            Some("allow") => return Err("a required prefix rule may not allow".to_owned()),
+            Some(_) => {}
+        }
+        let pattern = rule
+            .get(&["pattern"])
+            .and_then(Value::as_array)
+            .unwrap_or_default();
+        if pattern.is_empty() {
+            return Err("a prefix rule has an empty `pattern`".to_owned());
+        }
+        for element in pattern {
+            let token = element.get(&["token"]);
+            let any_of = element.get(&["any_of"]).and_then(Value::as_array);
+            let is_right = match (token, any_of) {
+                (Some(token), None) => token.as_str().is_some_and(|token| !token.is_empty()),
+                (None, Some(items)) => !items.is_empty(),
+                _ => false,
+            };
+            if !is_right {
+                return Err("an element of a pattern is neither `token` nor `any_of`".to_owned());
+            }
+        }
+        let reason = rule.get(&["justification"]).and_then(Value::as_str);
+        if reason.is_some_and(|reason| reason.trim().is_empty()) {
+            return Err("a `justification` must not be empty".to_owned());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_are_all_46_and_one_older_name_in_order() {
+        assert_eq!(KEYS.keys.len(), 47);
+        assert!(KEYS.keys.windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+}

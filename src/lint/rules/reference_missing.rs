@@ -1,0 +1,82 @@
+//! `reference-missing`: a name that must be defined and is not.
+//! Source: scenarios perm-default-unknown, perm-default-unknown-builtin; the provider was seen on
+//! 0.171.0; Codex 0.134 to 0.171.
+
+use crate::codex::keys::PROVIDERS;
+use crate::document::Node;
+use crate::lint::file::text;
+use crate::lint::{Check, Confidence, ConfigFile, Findings, Home, Kind, Rule, Severity, case};
+
+pub const RULE: Rule = Rule {
+    id: "reference-missing",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    since: (0, 134),
+    says: "nothing of this name is defined",
+    why: "Codex does not start where the value in force names a provider or a permission profile \
+          that no file defines.",
+    bad: &[
+        case("model_provider = ‹\"oai\"›\n[model_providers.other]\nname = \"x\"\n"),
+        case("default_permissions = ‹\"mine\"›\n"),
+        case("default_permissions = ‹\":open\"›\n"),
+    ],
+    good: &[
+        case("model_provider = \"openai\"\n"),
+        case("model_provider = \"oai\"\n[model_providers.oai]\nname = \"x\"\n"),
+        case("default_permissions = \"mine\"\n[permissions.mine]\nextends = \":read-only\"\n"),
+        case("default_permissions = \":read-only\"\n"),
+        case("model_provider = \"oai\"\n").of(Kind::Profile),
+    ],
+    check: Check::File(check),
+};
+
+/// The permission profiles that Codex has by itself.
+const BUILT_IN: &[&str] = &[":read-only", ":workspace", ":danger-full-access"];
+
+fn check(file: &ConfigFile, found: &mut Findings) {
+    let root = file.root();
+    // Any other layer may define what this one names, but the user's file is under all projects.
+    let alone = file.kind() == Kind::Config && matches!(file.home(), Home::User | Home::Loose);
+    let defined = |table: &str, name: &str| {
+        root.child(table)
+            .and_then(Node::as_table)
+            .is_some_and(|members| members.contains_key(name))
+    };
+    if let Some(node) = root.child("model_provider")
+        && let Some(name) = text(node)
+        && alone
+        && !PROVIDERS.contains(&name)
+        && !defined("model_providers", name)
+    {
+        found
+            .add(&RULE, node)
+            .says("no provider of this name is defined")
+            .note("Codex does not start")
+            .help(format!(
+                "add `[model_providers.{name}]`, or name a provider that is built in"
+            ));
+    }
+    if let Some(node) = root.child("default_permissions")
+        && let Some(name) = text(node)
+        && !BUILT_IN.contains(&name)
+        && (name.starts_with(':') || (alone && !defined("permissions", name)))
+    {
+        found
+            .add(&RULE, node)
+            .says("no permission profile of this name is defined")
+            .note("Codex does not start")
+            .help(format!(
+                "use one of {}, or add `[permissions.{}]`",
+                listed(),
+                name.trim_start_matches(':')
+            ));
+    }
+}
+
+fn listed() -> String {
+    BUILT_IN
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
