@@ -14,6 +14,7 @@ mod install_gate;
 mod lint;
 mod lint_cases;
 mod mcp;
+mod mcp_sdk;
 mod show;
 mod support;
 mod uninstall;
