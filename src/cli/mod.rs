@@ -21,6 +21,7 @@ use crate::report::ui::{Color, Loudness};
 
 mod apply;
 mod approve;
+mod commit;
 mod completions;
 mod explain;
 pub mod failure;
@@ -31,9 +32,11 @@ mod install;
 mod journal;
 mod lint;
 mod mcp;
+mod mend;
 mod pending;
 mod reject;
 mod rules;
+mod schema;
 mod show;
 mod state;
 mod uninstall;
@@ -111,6 +114,7 @@ enum Command {
     Pending(pending::Args),
     Journal(journal::Args),
     Hook(hook::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
 }
 
@@ -130,6 +134,7 @@ impl Command {
             Self::Pending(args) => pending::run(&args, globals, ui),
             Self::Journal(args) => journal::run(&args, globals, ui),
             Self::Hook(args) => hook::run(&args, globals, ui),
+            Self::Schema(args) => schema::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

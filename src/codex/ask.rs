@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::rpc::{Line, Waited, next_line, read_lines};
+use crate::rpc::{Line, read_lines};
 
 /// How long Codex may take for all of its answers. It takes 0.3 s; a busy machine takes longer.
 const CODEX_LIMIT: Duration = Duration::from_secs(30);
@@ -116,7 +116,10 @@ impl Talk {
         let id = self.next;
         self.next += 1;
         self.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        while let Waited::Got(line) = next_line(&self.lines, Some(self.until), Instant::now()) {
+        while let Ok(line) = {
+            let left = self.until.saturating_duration_since(Instant::now());
+            self.lines.recv_timeout(left)
+        } {
             let Line::Text(line) = line else { continue };
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;

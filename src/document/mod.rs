@@ -5,6 +5,7 @@
 //! splices into the original text; the result is parsed again and compared by value before
 //! anyone writes it. [`json`] does the same for JSON, in the few ways that hooks need.
 
+pub mod comment;
 pub mod compare;
 pub mod edit;
 pub mod json;
