@@ -34,15 +34,15 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Put the gate, or MCP servers, into Codex''s files')
             [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Take out what `install` put in')
             [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Find what opens the gate, or does not do what its author thinks')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what is in force in a folder, and which line decided it')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a rule of `lint`')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the rules of `lint`')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Ask the person inside Codex, as the MCP server that Codex starts')
             [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Propose a command or a change of files, or run what a person approved')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Show a proposal and, if you say so, let it run once')
             [CompletionResult]::new('reject', 'reject', [CompletionResultType]::ParameterValue, 'Remove a proposal, so that nobody can approve or run it')
             [CompletionResult]::new('pending', 'pending', [CompletionResultType]::ParameterValue, 'List the proposals that wait')
             [CompletionResult]::new('journal', 'journal', [CompletionResultType]::ParameterValue, 'Read, check and tidy the record of what was proposed, decided and run')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what is in force in a folder, and which line decided it')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a rule of `lint`')
-            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the rules of `lint`')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions of a shell')
             break
         }
@@ -99,6 +99,54 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             [CompletionResult]::new('--codex-version', '--codex-version', [CompletionResultType]::ParameterName, 'Judge for this version of Codex, in place of the newest known one')
             [CompletionResult]::new('--codex-home', '--codex-home', [CompletionResultType]::ParameterName, 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`')
             [CompletionResult]::new('--system-root', '--system-root', [CompletionResultType]::ParameterName, 'Put DIR before the paths of the system''s files, as when building an image')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'codexgate;show' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Answer for this way into Codex')
+            [CompletionResult]::new('--codex-version', '--codex-version', [CompletionResultType]::ParameterName, 'Answer for this version of Codex, in place of the newest known one')
+            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'A value over all files')
+            [CompletionResult]::new('--enable', '--enable', [CompletionResultType]::ParameterName, 'A feature switched on')
+            [CompletionResult]::new('--disable', '--disable', [CompletionResultType]::ParameterName, 'A feature switched off')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'A profile')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'A sandbox mode')
+            [CompletionResult]::new('-a', '-a', [CompletionResultType]::ParameterName, 'An approval policy')
+            [CompletionResult]::new('--codex-home', '--codex-home', [CompletionResultType]::ParameterName, 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`')
+            [CompletionResult]::new('--system-root', '--system-root', [CompletionResultType]::ParameterName, 'Put DIR before the paths of the system''s files, as when building an image')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--trusted', '--trusted', [CompletionResultType]::ParameterName, 'Answer as if the user had trusted the folder')
+            [CompletionResult]::new('--untrusted', '--untrusted', [CompletionResultType]::ParameterName, 'Answer as if the user had marked the folder untrusted')
+            [CompletionResult]::new('--strict-config', '--strict-config', [CompletionResultType]::ParameterName, 'Unknown keys as errors')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'codexgate;explain' {
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'codexgate;rules' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the list is written')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
@@ -252,54 +300,6 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             break
         }
         'codexgate;journal;verify' {
-            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'codexgate;show' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
-            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Answer for this way into Codex')
-            [CompletionResult]::new('--codex-version', '--codex-version', [CompletionResultType]::ParameterName, 'Answer for this version of Codex, in place of the newest known one')
-            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'A value over all files')
-            [CompletionResult]::new('--enable', '--enable', [CompletionResultType]::ParameterName, 'A feature switched on')
-            [CompletionResult]::new('--disable', '--disable', [CompletionResultType]::ParameterName, 'A feature switched off')
-            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'A profile')
-            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'A sandbox mode')
-            [CompletionResult]::new('-a', '-a', [CompletionResultType]::ParameterName, 'An approval policy')
-            [CompletionResult]::new('--codex-home', '--codex-home', [CompletionResultType]::ParameterName, 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`')
-            [CompletionResult]::new('--system-root', '--system-root', [CompletionResultType]::ParameterName, 'Put DIR before the paths of the system''s files, as when building an image')
-            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--trusted', '--trusted', [CompletionResultType]::ParameterName, 'Answer as if the user had trusted the folder')
-            [CompletionResult]::new('--untrusted', '--untrusted', [CompletionResultType]::ParameterName, 'Answer as if the user had marked the folder untrusted')
-            [CompletionResult]::new('--strict-config', '--strict-config', [CompletionResultType]::ParameterName, 'Unknown keys as errors')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'codexgate;explain' {
-            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'codexgate;rules' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the list is written')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')

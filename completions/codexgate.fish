@@ -35,15 +35,15 @@ complete -c codexgate -n "__fish_codexgate_needs_command" -s V -l version -d 'Pr
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "install" -d 'Put the gate, or MCP servers, into Codex\'s files'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "uninstall" -d 'Take out what `install` put in'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "lint" -d 'Find what opens the gate, or does not do what its author thinks'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "show" -d 'Show what is in force in a folder, and which line decided it'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "explain" -d 'Explain a rule of `lint`'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "rules" -d 'List the rules of `lint`'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "mcp" -d 'Ask the person inside Codex, as the MCP server that Codex starts'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "apply" -d 'Propose a command or a change of files, or run what a person approved'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "approve" -d 'Show a proposal and, if you say so, let it run once'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "reject" -d 'Remove a proposal, so that nobody can approve or run it'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "pending" -d 'List the proposals that wait'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "journal" -d 'Read, check and tidy the record of what was proposed, decided and run'
-complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "show" -d 'Show what is in force in a folder, and which line decided it'
-complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "explain" -d 'Explain a rule of `lint`'
-complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "rules" -d 'List the rules of `lint`'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l scope -d 'Whose files to change; may be given several times [default: project]' -r -f -a "project\t'The project\'s `.codex`'
 user\t'Codex\'s home'
@@ -107,6 +107,46 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l format -d 'How the answer is written' -r -f -a "text\t'For a person: each value with its file, line and column'
+json\t'For a program'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l as -d 'Answer for this way into Codex' -r -f -a "app-server\t'Editors and other clients'
+tui\t'The terminal interface'
+exec\t'`codex exec`'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l codex-version -d 'Answer for this version of Codex, in place of the newest known one' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s c -d 'A value over all files' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l enable -d 'A feature switched on' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l disable -d 'A feature switched off' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s p -d 'A profile' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s s -d 'A sandbox mode' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s a -d 'An approval policy' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l trusted -d 'Answer as if the user had trusted the folder'
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l untrusted -d 'Answer as if the user had marked the folder untrusted'
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l strict-config -d 'Unknown keys as errors'
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -l format -d 'How the list is written' -r -f -a "text\t'For people'
+json\t'For programs'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s C -d 'Work as if started in DIR' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'
@@ -214,46 +254,6 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l format -d 'How the answer is written' -r -f -a "text\t'For a person: each value with its file, line and column'
-json\t'For a program'"
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l as -d 'Answer for this way into Codex' -r -f -a "app-server\t'Editors and other clients'
-tui\t'The terminal interface'
-exec\t'`codex exec`'"
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l codex-version -d 'Answer for this version of Codex, in place of the newest known one' -r
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s c -d 'A value over all files' -r
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l enable -d 'A feature switched on' -r
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l disable -d 'A feature switched off' -r
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s p -d 'A profile' -r
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s s -d 'A sandbox mode' -r
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s a -d 'An approval policy' -r
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s C -d 'Work as if started in DIR' -r -F
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
-always\t'Always'
-never\t'Never'"
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l trusted -d 'Answer as if the user had trusted the folder'
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l untrusted -d 'Answer as if the user had marked the folder untrusted'
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -l strict-config -d 'Unknown keys as errors'
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s q -l quiet -d 'Say only what went wrong'
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s v -l verbose -d 'Say what was looked at, and why'
-complete -c codexgate -n "__fish_codexgate_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s C -d 'Work as if started in DIR' -r -F
-complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
-always\t'Always'
-never\t'Never'"
-complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s q -l quiet -d 'Say only what went wrong'
-complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s v -l verbose -d 'Say what was looked at, and why'
-complete -c codexgate -n "__fish_codexgate_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -l format -d 'How the list is written' -r -f -a "text\t'For people'
-json\t'For programs'"
-complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s C -d 'Work as if started in DIR' -r -F
-complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
-always\t'Always'
-never\t'Never'"
-complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s q -l quiet -d 'Say only what went wrong'
-complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s v -l verbose -d 'Say what was looked at, and why'
-complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -s C -d 'Work as if started in DIR' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'
