@@ -226,6 +226,39 @@ fn where_the_gate_cannot_hold_the_result_says_why() {
 }
 
 #[test]
+fn an_agent_is_told_the_path_that_it_was_started_by() {
+    use std::os::unix::process::CommandExt as _;
+    let desk = Desk::new();
+    let link = desk.top.join("link");
+    std::os::unix::fs::symlink(&desk.executable, &link).expect("a link");
+    let list = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    let told = |command: &mut Command| {
+        let command = command
+            .arg("mcp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut input = child.stdin.take().expect("a pipe");
+        input.write_all(list.as_bytes()).expect("it reads");
+        drop(input);
+        let output = child.wait_with_output().expect("it ends");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    // The rule that lets it out of the sandbox matches one spelling, so a link stays a link.
+    let by_link = told(Command::new(&link).current_dir(&desk.project));
+    assert!(
+        by_link.contains(&format!("`{} apply", link.display())),
+        "{by_link}"
+    );
+    let by_name = told(desk.command().arg0("codexgate"));
+    let path = desk.executable.display();
+    assert!(by_name.contains(&format!("`{path} apply")), "{by_name}");
+    // What is no name of this one is not believed.
+    let by_lie = told(desk.command().arg0("/bin/sh"));
+    assert!(by_lie.contains(&format!("`{path} apply")), "{by_lie}");
+}
+
+#[test]
 fn a_line_of_a_hundred_megabytes_costs_no_memory() {
     let desk = Desk::new();
     let mut running = Running::start(&desk);
