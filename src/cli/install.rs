@@ -147,7 +147,7 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     let (mut servers, notes) = args.imported(globals)?;
     servers.extend(named);
     let mut request = args.request(&site, servers);
-    request.program = args.program(&site, &request)?;
+    let unsafe_program = args.find_program(&site, &mut request)?;
     let codex = RealCodex::find(args.codex.as_deref(), &state)?;
     let act = Act {
         command: "install",
@@ -160,6 +160,7 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     let (mut plan, standing) = install::plan_with(&site, &request, &codex)?;
     plan.notes.splice(0..0, notes);
     plan.notes.extend(left_out(&site, &request));
+    plan.notes.extend(unsafe_program);
     let records = match act.store() {
         Some(store) => write::records(&plan, &store)?,
         None => Vec::new(),
@@ -289,6 +290,27 @@ impl Args {
 }
 
 impl Args {
+    /// Puts this program into `request`, if a part names it. Where there is no home, an image or a
+    /// checkout is being prepared: the parts that would name an unsafe program are then left out,
+    /// and the note that comes back says so, unless `--gate` asks for them by name.
+    fn find_program(&self, site: &Site, request: &mut Request) -> Result<Option<String>, Failure> {
+        match self.program(site, request) {
+            Ok(program) => {
+                request.program = program;
+                Ok(None)
+            }
+            Err(failure) if site.codex_home.is_none() && !self.gate => {
+                request.approver = false;
+                request.hooks = false;
+                Ok(Some(format!(
+                    "left out: approver, hooks; {}",
+                    failure.diagnostic().title()
+                )))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// This program, if a part names it.
     fn program(&self, site: &Site, request: &Request) -> Result<Option<Program>, Failure> {
         let has = |scope| request.scopes.contains(&scope);

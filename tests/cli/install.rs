@@ -61,7 +61,6 @@ fn an_empty_root_without_home_and_terminal_is_enough() {
         let output = bare_command()
             .current_dir(&root)
             .args(["install", "--system-root", ".", "--yes"])
-            .args(["--no-approver", "--no-rule", "--no-hooks"])
             .output()
             .expect("it runs");
         shown(&output, &sandbox.path(""))
@@ -72,6 +71,9 @@ fn an_empty_root_without_home_and_terminal_is_enough() {
         said.contains("neither `HOME` nor `CODEX_HOME` is set"),
         "{said}"
     );
+    // The program under test lies in a work tree: what would name it is left out, and said.
+    assert!(said.contains("left out: approver, hooks"), "{said}");
+    assert!(!sandbox.path("root/.codex/hooks.json").exists());
     let census = sandbox.census();
     let said = once();
     assert!(said.contains("nothing changed"), "{said}");
