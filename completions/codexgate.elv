@@ -40,6 +40,7 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand reject 'Remove a proposal, so that nobody can approve or run it'
             cand pending 'List the proposals that wait'
             cand journal 'Read, check and tidy the record of what was proposed, decided and run'
+            cand schema 'Print the JSON Schema of a file or an output'
             cand completions 'Print the completions of a shell'
         }
         &'codexgate;install'= {
@@ -90,11 +91,21 @@ set edit:completion:arg-completer[codexgate] = {|@words|
         }
         &'codexgate;lint'= {
             cand --format 'How findings are written'
+            cand --fail-on 'The mildest finding that makes the run fail'
+            cand --select 'Only these rules, in place of what the project selects'
+            cand --ignore 'Without these rules'
+            cand --stdin-filename 'Where the text of standard input would lie: its name and place say what it is'
+            cand --baseline 'Leave out the findings of this file'
+            cand --write-baseline 'Write the findings to this file, and succeed'
             cand --codex-version 'Judge for this version of Codex, in place of the newest known one'
             cand --codex-home 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`'
             cand --system-root 'Put DIR before the paths of the system''s files, as when building an image'
             cand -C 'Work as if started in DIR'
             cand --color 'When to use colours'
+            cand --no-ignore 'Show what the project silences or makes milder, too'
+            cand --fix 'Mend what has a safe fix: one that keeps the meaning of today, or the one plainly intended'
+            cand --unsafe-fixes 'Take fixes that may change what is meant, too'
+            cand --diff 'Show what the fixes would change, and write nothing'
             cand -q 'Say only what went wrong'
             cand --quiet 'Say only what went wrong'
             cand -v 'Say what was looked at, and why'
@@ -279,6 +290,16 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'codexgate;journal;verify'= {
+            cand -C 'Work as if started in DIR'
+            cand --color 'When to use colours'
+            cand -q 'Say only what went wrong'
+            cand --quiet 'Say only what went wrong'
+            cand -v 'Say what was looked at, and why'
+            cand --verbose 'Say what was looked at, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'codexgate;schema'= {
             cand -C 'Work as if started in DIR'
             cand --color 'When to use colours'
             cand -q 'Say only what went wrong'

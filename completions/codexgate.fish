@@ -44,6 +44,7 @@ complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "approve" -d 'Sh
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "reject" -d 'Remove a proposal, so that nobody can approve or run it'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "pending" -d 'List the proposals that wait'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "journal" -d 'Read, check and tidy the record of what was proposed, decided and run'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "schema" -d 'Print the JSON Schema of a file or an output'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l scope -d 'Whose files to change; may be given several times [default: project]' -r -f -a "project\t'The project\'s `.codex`'
 user\t'Codex\'s home'
@@ -96,7 +97,18 @@ complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s q -l q
 complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l format -d 'How findings are written' -r -f -a "text\t'For a person: each with its line and the way out'
-json\t'For a program'"
+json\t'For a program'
+sarif\t'For code scanning: SARIF 2.1.0'
+github\t'Annotations in a workflow of GitHub'
+junit\t'For CI systems: JUnit\'s XML'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l fail-on -d 'The mildest finding that makes the run fail' -r -f -a "error\t'Errors alone'
+warning\t'Warnings and errors'
+info\t'Every finding'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l select -d 'Only these rules, in place of what the project selects' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l ignore -d 'Without these rules' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l stdin-filename -d 'Where the text of standard input would lie: its name and place say what it is' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l baseline -d 'Leave out the findings of this file' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l write-baseline -d 'Write the findings to this file, and succeed' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l codex-version -d 'Judge for this version of Codex, in place of the newest known one' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l codex-home -d 'Codex\'s home, in place of `$CODEX_HOME` or `~/.codex`' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l system-root -d 'Put DIR before the paths of the system\'s files, as when building an image' -r -F
@@ -104,6 +116,10 @@ complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s C -d 'Work 
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'
 never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l no-ignore -d 'Show what the project silences or makes milder, too'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l fix -d 'Mend what has a safe fix: one that keeps the meaning of today, or the one plainly intended'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l unsafe-fixes -d 'Take fixes that may change what is meant, too'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l diff -d 'Show what the fixes would change, and write nothing'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -254,6 +270,13 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -s C -d 'Work as if started in DIR' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'

@@ -21,6 +21,7 @@ use crate::report::ui::{Color, Loudness};
 
 mod apply;
 mod approve;
+mod commit;
 mod completions;
 mod explain;
 pub mod failure;
@@ -29,9 +30,11 @@ mod install;
 mod journal;
 mod lint;
 mod mcp;
+mod mend;
 mod pending;
 mod reject;
 mod rules;
+mod schema;
 mod show;
 mod state;
 mod uninstall;
@@ -108,6 +111,7 @@ enum Command {
     Reject(reject::Args),
     Pending(pending::Args),
     Journal(journal::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
 }
 
@@ -126,6 +130,7 @@ impl Command {
             Self::Reject(args) => reject::run(&args, globals, ui),
             Self::Pending(args) => pending::run(&args, globals, ui),
             Self::Journal(args) => journal::run(&args, globals, ui),
+            Self::Schema(args) => schema::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

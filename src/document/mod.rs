@@ -5,6 +5,7 @@
 //! splices into the original text; the result is parsed again and compared by value before
 //! anyone writes it.
 
+pub mod comment;
 pub mod compare;
 pub mod edit;
 mod layout;

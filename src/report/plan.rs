@@ -14,7 +14,7 @@ use crate::plan::{Collision, CollisionKind, FilePlan, Plan, secret};
 use crate::text::redact;
 
 /// The version of the JSON form.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// `path` as people write it: relative to `cwd` where it lies below.
 pub fn shown(cwd: &Path, path: &Path) -> String {
