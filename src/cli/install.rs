@@ -175,9 +175,9 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
         gate::check_approver(&site, program)?;
     }
     // A digest that nobody here can bring up to date is a difference all the same.
-    let stale = request.hooks && standing.hooks == Some(HookTrust::Modified);
+    let is_stale = request.hooks && standing.hooks == Some(HookTrust::Modified);
     let exit = match exit {
-        Exit::Done if stale && args.ending.is_check() => Exit::Refused,
+        Exit::Done if is_stale && args.ending.is_check() => Exit::Refused,
         exit => exit,
     };
     if args.ending.format == Format::Json {

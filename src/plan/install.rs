@@ -16,7 +16,7 @@ use crate::codex::effective::{ApprovalPolicy, Effective, Question, Reach, Sandbo
 use crate::codex::layer::{CONFIG_TOML, Place, REQUIREMENTS_TOML, Sources};
 use crate::codex::trust::Level;
 use crate::codex::{Site, server};
-use crate::document::{Edit, KeyPath, Span, Value};
+use crate::document::{Edit, KeyPath, Node, Span, Value};
 
 use super::draft::{Action, Draft, PRIVATE, SHARED};
 use super::import::WantedServer;
@@ -433,8 +433,8 @@ impl<'a> Work<'a> {
                 match hooks::install_toml(config.document(), ours, command) {
                     Ok(None) => {}
                     Ok(Some(change)) => {
-                        let old = config.document().get(&path).map(|node| node.value());
-                        let value = change.document.get(&path).map(|node| node.value());
+                        let old = config.document().get(&path).map(Node::value);
+                        let value = change.document.get(&path).map(Node::value);
                         let value = value.unwrap_or_else(|| Value::Array(Vec::new()));
                         let action = match old {
                             Some(old) => Action::Replaced { old, value },

@@ -282,7 +282,7 @@ pub fn install_toml(
             Style::of(document, None).value(&new),
         )];
         return toml_checked(document, edits, &path, |groups| {
-            groups[at] = as_toml(&group)
+            groups[at] = as_toml(&group);
         })
         .map(Some);
     }
@@ -308,7 +308,7 @@ pub fn install_toml(
         let block = format!("{before}{}{after}", lines.join(newline));
         let edits = vec![Edit::insert(text.len(), block)];
         let done = toml_checked(document, edits, &path, |groups| {
-            groups.push(as_toml(&group))
+            groups.push(as_toml(&group));
         });
         if done.is_ok() {
             return done.map(Some);
@@ -421,7 +421,7 @@ mod tests {
         let after = apply(text, &changes);
         assert_eq!(changes.len(), 2);
         assert!(
-            after.starts_with(&text[..text.find("}\n    ]").expect("there") + 1]),
+            after.starts_with(&text[..=text.find("}\n    ]").expect("there")]),
             "{after}"
         );
         assert_eq!(install(&after, PROGRAM), Ok(Vec::new()), "{after}");

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::codex::effective::{Effective, Question};
+use crate::codex::effective::{Effective, Merged, Question};
 use crate::codex::{Site, Sources};
 use crate::document::Value;
 use crate::files;
@@ -95,7 +95,7 @@ fn writable(site: &Site, open: &[PathBuf]) -> Vec<PathBuf> {
     let roots = effective
         .merged
         .get(&["sandbox_workspace_write", "writable_roots"])
-        .map(|roots| roots.value());
+        .map(Merged::value);
     if let Some(Value::Array(roots)) = roots {
         let roots = roots.iter().filter_map(Value::as_str);
         found.extend(roots.map(|root| site.cwd.join(root)));
