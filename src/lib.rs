@@ -9,12 +9,18 @@ pub mod text;
 
 pub mod document;
 
+pub mod rpc;
+
 pub mod codex;
 
 pub mod plan;
 
 pub mod lint;
 
+pub mod approval;
+
 pub mod report;
+
+pub mod mcp;
 
 pub mod cli;

@@ -13,18 +13,26 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory as _, Parser};
 
+use crate::approval;
 use crate::codex::Site;
 use crate::codex::site::Environment;
 use crate::report::Ui;
 use crate::report::ui::{Color, Loudness};
 
+mod apply;
+mod approve;
 mod completions;
 mod explain;
 pub mod failure;
+mod gated;
 mod install;
+mod journal;
 mod lint;
 mod rules;
 mod show;
+mod mcp;
+mod pending;
+mod reject;
 mod state;
 mod uninstall;
 mod write;
@@ -94,6 +102,12 @@ enum Command {
     Show(Box<show::Args>),
     Explain(explain::Args),
     Rules(rules::Args),
+    Mcp(mcp::Args),
+    Apply(Box<apply::Args>),
+    Approve(approve::Args),
+    Reject(reject::Args),
+    Pending(pending::Args),
+    Journal(journal::Args),
     Completions(completions::Args),
 }
 
@@ -106,6 +120,12 @@ impl Command {
             Self::Show(args) => show::run(&args, globals, ui),
             Self::Explain(args) => explain::run(&args, globals, ui),
             Self::Rules(args) => rules::run(&args, globals, ui),
+            Self::Mcp(args) => mcp::run(&args, globals),
+            Self::Apply(args) => apply::run(&args, globals, ui),
+            Self::Approve(args) => approve::run(&args, globals, ui),
+            Self::Reject(args) => reject::run(&args, globals, ui),
+            Self::Pending(args) => pending::run(&args, globals, ui),
+            Self::Journal(args) => journal::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }
@@ -160,6 +180,13 @@ pub fn definition() -> clap::Command {
 /// Parses the command line, runs it, and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    // The process between `apply --confirm` and its command; no command of a person.
+    if let [_, word] = args.as_slice()
+        && word == approval::SUPERVISE
+    {
+        let done = approval::supervise();
+        return done.map_or(Exit::Unable, |()| Exit::Done);
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return explain(&error, color_of(&args)),

@@ -9,6 +9,7 @@ mod explain;
 mod install;
 mod lint;
 mod show;
+mod mcp;
 mod support;
 mod uninstall;
 mod usage;

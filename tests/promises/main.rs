@@ -4,6 +4,7 @@
 //! is the plan that the tests of promise 3 commit.
 
 mod faults;
+mod p1_adversarial;
 mod p3_corpus;
 mod p3_failures_before_the_commit_counts;
 mod p3_kill_at_every_step;
