@@ -11,6 +11,7 @@ use crate::files;
 use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The variables that every run has, where they are set. `PATH` comes from the filter.
@@ -125,9 +126,11 @@ pub(super) fn find(
     if !is_program(&real) {
         return Err(missing());
     }
-    let (sha256, _) = digest::file(&real, budget)?;
-    let own = digest::file(&around.executable, &mut Budget::new())?.0;
-    if sha256 == own || is_own_name(name) || is_own_name(&real.to_string_lossy()) {
+    let (sha256, len) = digest::file(&real, budget)?;
+    let own = || Some(digest::file(&around.executable, &mut Budget::new()).ok()?.0);
+    let size = fs::metadata(&around.executable).map(|meta| meta.len()).ok();
+    let same = size == Some(len) && own().is_none_or(|own| own == sha256);
+    if same || is_own_name(name) || is_own_name(&real.to_string_lossy()) {
         return Err(Error::Itself);
     }
     Ok(Program {
