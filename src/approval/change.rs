@@ -99,7 +99,8 @@ fn patch(around: &Surroundings, bytes: &[u8]) -> Result<Vec<Change>, Error> {
         };
         let mut change = change(around, &path)?;
         let shown = change.path.clone();
-        let (Some(patch), false) = (file.patch().as_text(), changes.len() >= FILES_LIMIT) else {
+        let room = changes.len() < FILES_LIMIT;
+        let Some(hunks) = file.patch().as_text().filter(|_| room) else {
             return Err(bad("it is binary, or of more than 64 files".into()));
         };
         if changes.iter().any(|other| other.path == shown) {
@@ -113,7 +114,7 @@ fn patch(around: &Surroundings, bytes: &[u8]) -> Result<Vec<Change>, Error> {
             ) => text.as_str(),
             _ => return Err(bad(format!("`{shown}` is not what it is made for"))),
         };
-        let after = diffy::apply(base, patch);
+        let after = diffy::apply(base, hunks);
         let after = after.map_err(|_| bad(format!("it does not fit `{shown}`")))?;
         change.after = match file.operation() {
             FileOperation::Delete(_) if after.is_empty() => None,

@@ -218,7 +218,7 @@ impl Question {
 }
 
 /// The approval that an `allow` line gives.
-pub fn by_policy(allowed: Allowed, waiting: &Waiting, now: Moment) -> Approved {
+pub fn by_policy(allowed: &Allowed, waiting: &Waiting, now: Moment) -> Approved {
     Approved {
         token: waiting.token.clone(),
         digest: waiting.digest.clone(),

@@ -120,8 +120,8 @@ impl Grant {
         let folder = Folder::unlocked(&gate.grants())?;
         let (from, to) = (format!("{token}.json"), format!("{token}.taken"));
         let disk = gate.disk();
-        let taken = disk.rename_new(&folder, OsStr::new(&from), OsStr::new(&to));
-        taken.map_err(|_| none("another run took it"))?;
+        let renamed = disk.rename_new(&folder, OsStr::new(&from), OsStr::new(&to));
+        renamed.map_err(|_| none("another run took it"))?;
         disk.sync_folder(&folder)
             .map_err(|error| Error::io(&path, "write", error))?;
         // stops: the name led to another grant when it was renamed
@@ -191,4 +191,198 @@ pub(super) fn recover(gate: &mut Gate<'_>) -> Result<(), Error> {
         clear(gate, &token);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approval::testing::{Scene, Still};
+    use crate::approval::{By, Question, Verdict, load, waiting};
+
+    struct Desk {
+        scene: Scene,
+        clock: Still,
+    }
+
+    impl Desk {
+        fn new() -> Self {
+            let scene = Scene::new();
+            scene.program("tool");
+            let clock = Still::default();
+            Self { scene, clock }
+        }
+
+        fn at<T>(&self, now: Moment, job: impl FnOnce(&mut Gate<'_>) -> T) -> T {
+            self.clock.0.set(now);
+            let mut disk = RealDisk;
+            let mut gate = Gate::open(&self.scene.around, &self.clock, &mut disk).expect("opens");
+            job(&mut gate)
+        }
+
+        /// A proposal of an hour, made at 0.
+        fn waiting(&self) -> Waiting {
+            let bytes = self.scene.command(&["tool".to_owned()]).bytes();
+            self.at(0, |gate| gate.add(&bytes)).expect("there is room")
+        }
+
+        fn approve(&self, waiting: &Waiting, now: Moment) {
+            let question = Question::ask(waiting, By::Terminal("t".into()), now, Moment::MAX);
+            let Verdict::Approved(approved) = question.read_terminal(Some(true), now) else {
+                panic!("it is in time");
+            };
+            self.at(now, |gate| approved.grant(gate)).expect("grants");
+        }
+
+        fn take(&self, waiting: &Waiting, now: Moment) -> Result<Grant, Error> {
+            self.at(now, |gate| Grant::take(gate, waiting))
+        }
+
+        fn refused(&self, waiting: &Waiting, now: Moment) -> String {
+            match self.take(waiting, now) {
+                Err(Error::NoGrant { why, .. }) => why,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn without_an_approve_there_is_no_grant() {
+        let desk = Desk::new();
+        assert_eq!(desk.refused(&desk.waiting(), 1), "nobody has approved it");
+    }
+
+    #[test]
+    fn a_grant_is_taken_once() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 10);
+        let grant = desk.take(&waiting, 20).expect("it is granted");
+        assert_eq!(
+            (&grant.token, &grant.digest),
+            (&waiting.token, &waiting.digest)
+        );
+        assert_eq!(desk.refused(&waiting, 20), "nobody has approved it");
+        let busy = desk.at(20, |gate| load(gate, &waiting.token));
+        assert!(matches!(busy, Err(Error::NotWaiting { why, .. }) if why == "runs at this moment"));
+        desk.at(20, |gate| grant.finish(gate));
+        desk.refused(&waiting, 20);
+    }
+
+    #[test]
+    fn a_grant_is_for_its_content_and_its_time_alone() {
+        let desk = Desk::new();
+        let (one, other) = (desk.waiting(), desk.waiting());
+        desk.approve(&one, 10);
+        assert_eq!(desk.refused(&other, 20), "nobody has approved it");
+        let path = |w: &Waiting| {
+            desk.scene
+                .around
+                .state
+                .join(format!("grants/{}.json", w.token))
+        };
+        fs::copy(path(&one), path(&other)).expect("copies");
+        assert_eq!(desk.refused(&other, 20), "the grant is for another content");
+        let mut changed = one.clone();
+        changed.digest = other.digest.clone();
+        assert_eq!(
+            desk.refused(&changed, 20),
+            "the grant is for another content"
+        );
+        assert!(desk.refused(&one, 10 + 600_000).starts_with("it ran out"));
+        assert!(desk.refused(&one, 9).contains("set back"));
+        drop(desk.take(&one, 9 + 600_000).expect("in time"));
+    }
+
+    #[test]
+    fn a_grant_ends_with_its_proposal() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 3_599_000);
+        assert!(desk.refused(&waiting, 3_600_000).starts_with("it ran out"));
+        let gone = desk.at(3_600_000, |gate| load(gate, &waiting.token));
+        assert!(matches!(gone, Err(Error::NotWaiting { why, .. }) if why == "expired"));
+    }
+
+    #[test]
+    fn approving_again_gives_a_new_time_and_no_second_run() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 10);
+        desk.approve(&waiting, 900_000);
+        let grant = desk
+            .take(&waiting, 1_000_000)
+            .expect("the newer one counts");
+        desk.refused(&waiting, 1_000_000);
+        drop(grant);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_is_unknown_and_never_repeated() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 10);
+        drop(desk.take(&waiting, 20).expect("granted"));
+        let last = desk
+            .at(30, |gate| Journal::last(gate, &waiting.token))
+            .expect("reads");
+        assert!(matches!(last, Some(Event::Unknown { .. })));
+        desk.refused(&waiting, 30);
+        let gone = desk.at(30, |gate| load(gate, &waiting.token));
+        assert!(
+            matches!(gone, Err(Error::NotWaiting { why, .. }) if why.contains("outcome is unknown"))
+        );
+    }
+
+    #[test]
+    fn a_rejected_proposal_is_gone_with_its_grant() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 10);
+        let by = By::Terminal("t".into());
+        desk.at(20, |gate| {
+            crate::approval::reject(gate, &waiting, &by, None)
+        })
+        .expect("rejects");
+        desk.refused(&waiting, 30);
+        let gone = desk.at(30, |gate| load(gate, &waiting.token));
+        assert!(matches!(gone, Err(Error::NotWaiting { why, .. }) if why == "was rejected"));
+    }
+
+    #[test]
+    fn only_so_many_wait_and_expired_ones_make_room() {
+        let desk = Desk::new();
+        let bytes = || desk.scene.command(&["tool".to_owned()]).bytes();
+        for _ in 0..64 {
+            desk.at(0, |gate| gate.add(&bytes()))
+                .expect("there is room");
+        }
+        let full = desk.at(0, |gate| gate.add(&bytes()));
+        assert!(matches!(full, Err(Error::Full { count: 64 })));
+        let later = desk.at(3_600_000, |gate| waiting(gate)).expect("reads");
+        assert!(later.is_empty());
+        desk.at(3_600_000, |gate| gate.add(&bytes()))
+            .expect("there is room");
+    }
+
+    #[test]
+    fn an_altered_proposal_is_refused() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        let path = desk
+            .scene
+            .around
+            .state
+            .join(format!("proposals/{}.json", waiting.token));
+        let text = fs::read_to_string(&path).expect("reads");
+        for other in [
+            text.replace("\"tool\"", "\"toil\""),
+            format!("{text} "),
+            String::new(),
+        ] {
+            assert_ne!(other, text);
+            fs::write(&path, other).expect("writes");
+            let read = desk.at(1, |gate| load(gate, &waiting.token));
+            assert!(matches!(read, Err(Error::Altered { .. })), "{read:?}");
+        }
+    }
 }

@@ -552,3 +552,193 @@ impl Gate<'_> {
         self.state().join(FILE)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approval::testing::{Scene, Still};
+    use crate::files::RealDisk;
+    use proptest::prelude::*;
+
+    struct Book {
+        scene: Scene,
+        clock: Still,
+    }
+
+    impl Book {
+        fn with(records: u64) -> Self {
+            let book = Self {
+                scene: Scene::new(),
+                clock: Still::default(),
+            };
+            for n in 0..records {
+                book.clock.0.set(n * 1000);
+                book.run(|gate| Journal::append(gate, event(n)))
+                    .expect("appends");
+            }
+            book
+        }
+
+        fn run<T>(&self, job: impl FnOnce(&mut Gate<'_>) -> T) -> T {
+            let mut disk = RealDisk;
+            let mut gate = Gate::open(&self.scene.around, &self.clock, &mut disk).expect("opens");
+            job(&mut gate)
+        }
+
+        fn verify(&self) -> Result<Verified, Error> {
+            self.run(Journal::verify)
+        }
+
+        fn file(&self, name: &str) -> PathBuf {
+            self.scene.around.state.join(name)
+        }
+
+        fn bytes(&self) -> Vec<u8> {
+            fs::read(self.file(FILE)).expect("reads")
+        }
+
+        fn put(&self, bytes: &[u8]) {
+            fs::write(self.file(FILE), bytes).expect("writes");
+        }
+
+        fn damage(&self) -> Damage {
+            match self.verify() {
+                Err(Error::Journal(damage)) => damage,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn event(n: u64) -> Event {
+        Event::Unknown {
+            token: Token::of(&n.to_be_bytes()),
+        }
+    }
+
+    #[test]
+    fn a_whole_journal_is_verified() {
+        let book = Book::with(0);
+        assert_eq!(book.verify().expect("empty").records, 0);
+        let book = Book::with(5);
+        let found = book.verify().expect("whole");
+        assert_eq!((found.records, found.pruned, found.repaired), (5, 0, None));
+        let mode = std::os::unix::fs::MetadataExt::mode(&book.file(FILE).metadata().expect("it"));
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn each_damage_is_found_and_named() {
+        let lines = |book: &Book| -> Vec<Vec<u8>> {
+            book.bytes()
+                .split_inclusive(|b| *b == b'\n')
+                .map(<[u8]>::to_vec)
+                .collect()
+        };
+        // The last line removed.
+        let book = Book::with(4);
+        let all = lines(&book);
+        book.put(&all[..3].concat());
+        assert!(matches!(book.damage(), Damage::Shorter { .. }));
+        assert!(book.run(|gate| Journal::append(gate, event(9))).is_err());
+        // The first one removed; two changed places; one twice.
+        for order in [
+            vec![1, 2, 3],
+            vec![1, 0, 2, 3],
+            vec![0, 0, 1, 2, 3],
+            vec![0, 2, 1, 3],
+        ] {
+            let picked: Vec<Vec<u8>> = order.iter().map(|n| all[*n].clone()).collect();
+            book.put(&picked.concat());
+            book.damage();
+        }
+        book.put(&all.concat());
+        book.verify().expect("as it was");
+        // The head removed, or both of its numbers from another journal.
+        let head = fs::read(book.file(HEAD)).expect("it");
+        fs::remove_file(book.file(HEAD)).expect("removes");
+        assert_eq!(book.damage(), Damage::Head);
+        fs::write(book.file(HEAD), "{}").expect("writes");
+        assert_eq!(book.damage(), Damage::Head);
+        fs::write(book.file(HEAD), head).expect("writes");
+        book.verify().expect("as it was");
+        fs::remove_file(book.file(FILE)).expect("removes");
+        assert!(matches!(book.damage(), Damage::Shorter { have: 0, .. }));
+    }
+
+    #[test]
+    fn a_torn_line_beyond_the_head_is_cut_off_and_recorded() {
+        let book = Book::with(2);
+        let whole = book.bytes();
+        book.put(&[&whole[..], b"{\"n\":3,\"at\""].concat());
+        let found = book.verify().expect("repaired");
+        assert_eq!((found.records, found.repaired), (3, Some(11)));
+        assert_eq!(book.verify().expect("whole").repaired, None);
+        assert!(book.bytes().starts_with(&whole));
+    }
+
+    #[test]
+    fn a_whole_line_that_the_head_does_not_count_yet_is_taken_in() {
+        let book = Book::with(2);
+        let head = fs::read(book.file(HEAD)).expect("it");
+        book.run(|gate| Journal::append(gate, event(3)))
+            .expect("appends");
+        fs::write(book.file(HEAD), &head).expect("writes");
+        assert_eq!(book.verify().expect("whole").records, 3);
+        // Two such lines are no kill.
+        book.run(|gate| Journal::append(gate, event(4)))
+            .expect("appends");
+        fs::write(book.file(HEAD), head).expect("writes");
+        assert_eq!(book.damage(), Damage::Beyond { n: 2 });
+    }
+
+    #[test]
+    fn a_line_that_does_not_follow_is_damage() {
+        let book = Book::with(2);
+        let whole = book.bytes();
+        book.put(&[&whole[..], b"{}\n"].concat());
+        assert_eq!(book.damage(), Damage::Beyond { n: 2 });
+    }
+
+    #[test]
+    fn pruning_keeps_the_chain() {
+        let book = Book::with(6);
+        assert_eq!(
+            book.run(|gate| Journal::prune(gate, 3000)).expect("prunes"),
+            3
+        );
+        let found = book.verify().expect("whole");
+        assert_eq!((found.records, found.pruned), (4, 3));
+        assert_eq!(
+            book.run(|gate| Journal::prune(gate, 3000)).expect("prunes"),
+            0
+        );
+        // The last one stays, and the next one follows it.
+        assert_eq!(
+            book.run(|gate| Journal::prune(gate, Moment::MAX))
+                .expect("prunes"),
+            3
+        );
+        book.run(|gate| Journal::append(gate, event(9)))
+            .expect("appends");
+        assert_eq!(book.verify().expect("whole").records, 3);
+        // The first of what stays cannot be removed unseen.
+        let bytes = book.bytes();
+        let first = bytes.iter().position(|b| *b == b'\n').expect("a line") + 1;
+        book.put(&bytes[first..]);
+        book.damage();
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn every_changed_byte_is_found(at in any::<prop::sample::Index>(), to in any::<u8>()) {
+            let book = Book::with(3);
+            let mut bytes = book.bytes();
+            let at = at.index(bytes.len());
+            prop_assume!(bytes[at] != to);
+            bytes[at] = to;
+            book.put(&bytes);
+            book.damage();
+        }
+    }
+}

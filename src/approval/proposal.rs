@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The longest life of a proposal: a person decides within a day.
-const EXPIRES_LIMIT: Duration = Duration::from_secs(24 * 3600);
+const EXPIRES_LIMIT: Duration = Duration::from_hours(24);
 /// The longest run.
-const TIMEOUT_LIMIT: Duration = Duration::from_secs(24 * 3600);
+const TIMEOUT_LIMIT: Duration = Duration::from_hours(24);
 /// The most bytes of all words: what a person can read at all, far below the system's limit.
 const WORDS_LIMIT: usize = 128 * 1024;
 /// The most bytes of a reason: a few lines of the card.
@@ -134,7 +134,10 @@ impl Content {
 
     /// The bytes.
     pub fn bytes(&self) -> Vec<u8> {
-        let nibble = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+        let nibble = |byte: u8| match byte {
+            b'0'..=b'9' => byte - b'0',
+            _ => byte.wrapping_sub(b'a' - 10) & 0xf,
+        };
         match self {
             Self::Text(text) => text.clone().into_bytes(),
             Self::Hex(hex) => {

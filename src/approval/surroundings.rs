@@ -196,7 +196,10 @@ fn place(by: &By) -> String {
 /// Folders that the configured sandbox lets an agent write.
 fn roots(effective: &Effective, site: &Site) -> Vec<PathBuf> {
     let key = ["sandbox_workspace_write", "writable_roots"];
-    let value = effective.merged.get(&key).map(|found| found.value());
+    let value = effective
+        .merged
+        .get(&key)
+        .map(crate::codex::effective::Merged::value);
     let Some(Value::Array(items)) = value else {
         return Vec::new();
     };
@@ -227,10 +230,10 @@ fn injected(layer: &Layer) -> Result<Option<String>, Error> {
             .fold(start, |value, key| value?.as_table()?.get(*key))
     };
     let policy = "shell_environment_policy";
-    if let Some(set) = get(&[policy, "set"]).and_then(Value::as_table) {
-        if let Some(name) = set.keys().find(|name| is_protected(&name.to_uppercase())) {
-            return Ok(Some(at(&[policy, "set", name])));
-        }
+    if let Some(set) = get(&[policy, "set"]).and_then(Value::as_table)
+        && let Some(name) = set.keys().find(|name| is_protected(&name.to_uppercase()))
+    {
+        return Ok(Some(at(&[policy, "set", name])));
     }
     let patterns = |key: &str| -> Option<Vec<String>> {
         let items = get(&[policy, key])?.as_array()?;

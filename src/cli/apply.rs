@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
                 "allowed by {}",
                 visible(&allowed.line().to_string())
             ));
-            let approved = approval::by_policy(allowed.clone(), &waiting, SystemClock.now());
+            let approved = approval::by_policy(allowed, &waiting, SystemClock.now());
             approved.grant(&mut gate)?;
             confirm(&mut gate, &around, &waiting, args.format, ui)
         }

@@ -89,12 +89,13 @@ pub fn without_secrets(text: &str) -> String {
         _ if secret::looks_secret(None, word) => redact::secret(word),
         _ => word.to_owned(),
     };
-    text.split_inclusive(char::is_whitespace)
-        .map(|piece| {
-            let word = piece.trim_end();
-            format!("{}{}", hide(word), &piece[word.len()..])
-        })
-        .collect()
+    let mut out = String::with_capacity(text.len());
+    for piece in text.split_inclusive(char::is_whitespace) {
+        let word = piece.trim_end();
+        out.push_str(&hide(word));
+        out.push_str(&piece[word.len()..]);
+    }
+    out
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! MCP as the approver speaks it, message by message: no stream, no thread and no disk in it.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::session::{CAPABILITY, Session};
 use crate::approval::{Approved, By, Moment, NoGrant, Question, Token, Verdict, Waiting};
 use crate::rpc::{
     Dialect, Event, INVALID_PARAMS, INVALID_REQUEST, Id, Line, METHOD_NOT_FOUND, Outcome, Peer,
-    RpcError, Ticket, Waited, next_line, read_lines,
+    RpcError, Ticket, read_lines,
 };
 use crate::text::quote;
 
@@ -23,6 +23,9 @@ pub const LINE_LIMIT: usize = 1024 * 1024;
 
 /// The most characters of a client's error that are told on.
 const TOLD_LIMIT: usize = 200;
+
+/// How long nothing is waited for at once: a channel takes no open end.
+const IDLE: Duration = Duration::from_hours(1);
 
 /// Revisions of MCP that are spoken, the newest last. The first has the first elicitation.
 const REVISIONS: [&str; 2] = ["2025-06-18", "2025-11-25"];
@@ -460,16 +463,18 @@ pub fn serve<D: Desk>(
     read_lines(input, LINE_LIMIT, move |line| send.send(line).is_ok())?;
     loop {
         let now = (server.clock)().instant;
-        let ended = match next_line(&lines, server.next_deadline(), now) {
-            Waited::Got(line) => {
+        let until = server.next_deadline();
+        let wait = until.map_or(IDLE, |until| until.saturating_duration_since(now));
+        let ended = match lines.recv_timeout(wait) {
+            Ok(line) => {
                 server.receive(&line);
                 false
             }
-            Waited::TimeOut => {
+            Err(RecvTimeoutError::Timeout) => {
                 server.tick();
                 false
             }
-            Waited::Ended => {
+            Err(RecvTimeoutError::Disconnected) => {
                 server.end();
                 true
             }

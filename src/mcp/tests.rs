@@ -730,7 +730,7 @@ impl Observer {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     /// Promise 1, at the wire: a grant exactly when the one right answer came to the one question.
     #[test]

@@ -4,9 +4,7 @@
 //! fill the memory. A last line without its newline may be half of what was meant, and says so.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// How much is read from the stream at once.
 const CHUNK: usize = 16 * 1024;
@@ -114,29 +112,6 @@ where
         .map(drop)
 }
 
-/// What came while waiting for a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Waited<T> {
-    /// It came.
-    Got(T),
-    /// The time is over.
-    TimeOut,
-    /// Nothing will come any more.
-    Ended,
-}
-
-/// Waits for what a reader delivers, at most until `until`.
-pub fn next_line<T>(lines: &Receiver<T>, until: Option<Instant>, now: Instant) -> Waited<T> {
-    // A wait without an end is cut in hours, since a channel takes no open-ended time-out.
-    const LONG: Duration = Duration::from_hours(1);
-    let wait = until.map_or(LONG, |until| until.saturating_duration_since(now));
-    match lines.recv_timeout(wait) {
-        Ok(line) => Waited::Got(line),
-        Err(RecvTimeoutError::Timeout) => Waited::TimeOut,
-        Err(RecvTimeoutError::Disconnected) => Waited::Ended,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,16 +187,15 @@ mod tests {
     fn the_thread_delivers_and_then_hangs_up() {
         let (send, lines) = sync_channel(1);
         read_lines(&b"1\n2\n"[..], 10, move |line| send.send(line).is_ok()).expect("a thread");
-        let now = Instant::now();
-        assert_eq!(next_line(&lines, None, now), Waited::Got(text("1")));
-        assert_eq!(next_line(&lines, None, now), Waited::Got(text("2")));
-        assert_eq!(next_line(&lines, None, now), Waited::Ended);
+        let came: Vec<Line> = lines.iter().collect();
+        assert_eq!(came, [text("1"), text("2")]);
     }
 
     #[test]
-    fn a_time_that_is_over_does_not_wait() {
-        let (_send, lines) = sync_channel::<Line>(1);
-        let now = Instant::now();
-        assert_eq!(next_line(&lines, Some(now), now), Waited::TimeOut);
+    fn the_thread_ends_when_nobody_listens() {
+        let (send, ended) = sync_channel::<()>(0);
+        read_lines(&b"1\n2\n"[..], 10, move |_| send.send(()).is_err()).expect("a thread");
+        assert_eq!(ended.recv(), Ok(()));
+        assert!(ended.recv().is_err(), "it hung up after one line");
     }
 }

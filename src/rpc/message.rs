@@ -21,8 +21,6 @@ pub const INVALID_REQUEST: i64 = -32600;
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// A request whose parameters are wrong.
 pub const INVALID_PARAMS: i64 = -32602;
-/// The one who was asked could not answer.
-pub const INTERNAL_ERROR: i64 = -32603;
 
 /// The id of a request: a string, any number or null, kept as it came to the last character.
 #[derive(Debug, Clone)]

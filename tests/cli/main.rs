@@ -9,6 +9,7 @@ mod explain;
 mod install;
 mod lint;
 mod mcp;
+mod mcp_sdk;
 mod show;
 mod support;
 mod uninstall;

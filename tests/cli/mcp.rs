@@ -70,7 +70,7 @@ impl Stage {
         };
         let wish = Wish {
             reason: None,
-            expires: Duration::from_secs(900),
+            expires: Duration::from_mins(15),
             what: What::Command(command),
         };
         let proposed = approval::propose(&mut gate, &around, wish);

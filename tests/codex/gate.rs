@@ -15,4 +15,5 @@ mod in_the_sandbox;
 mod in_the_tui;
 mod open_sessions;
 mod over_the_app_server;
+mod python_sdk;
 mod through_exec;

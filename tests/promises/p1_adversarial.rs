@@ -66,7 +66,7 @@ impl Stage {
         };
         let wish = Wish {
             reason: None,
-            expires: Duration::from_secs(900),
+            expires: Duration::from_mins(15),
             what: What::Command(command),
         };
         let proposed = self.with_gate(|gate| approval::propose(gate, &self.around, wish));
@@ -176,7 +176,7 @@ fn the_right_answer_leaves_one_grant_and_the_wrong_ones_none() {
     );
     server.receive(&line(&approve(2)));
     assert_eq!(stage.grants(), grants, "a second answer");
-    assert!(stage.with_gate(|gate| Journal::verify(gate)).is_ok());
+    assert!(stage.with_gate(Journal::verify).is_ok());
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn acts() -> impl Strategy<Value = Act> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
     fn no_conversation_leaves_a_grant_but_by_the_right_answer(

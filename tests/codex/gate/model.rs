@@ -16,6 +16,9 @@ use std::time::Duration;
 /// these two.
 const TOKEN: (&str, &str) = ("\"token\":\"", "\"");
 
+/// What the id of a call begins with; its number follows.
+const CALL: &str = "call_";
+
 /// How long a command may take before Codex answers that it still runs.
 const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 
@@ -97,7 +100,9 @@ pub struct Model {
 struct State {
     script: VecDeque<Step>,
     answers: usize,
-    /// The outputs in the newest request, oldest first.
+    /// How many answers there were when the script was set.
+    before: usize,
+    /// The outputs in the newest request that the script brought about, oldest first.
     heard: Vec<String>,
 }
 
@@ -125,10 +130,11 @@ impl Model {
     pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
         let mut state = lock(&self.state);
         state.script = steps.into_iter().collect();
+        state.before = state.answers;
         state.heard.clear();
     }
 
-    /// What the tools of the newest conversation gave back, oldest first.
+    /// What the tools that the script called gave back, oldest first.
     pub fn heard(&self) -> Vec<String> {
         lock(&self.state).heard.clone()
     }
@@ -185,18 +191,22 @@ fn answer(request: &Value, state: &Mutex<State>) -> String {
     let mut state = lock(state);
     state.answers += 1;
     let number = state.answers;
+    let mut newest = None;
     let step = if is_turn(request) {
-        let outputs: Vec<String> = request["input"]
+        let outputs: Vec<(usize, String)> = request["input"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter(|item| {
-                let kind = item["type"].as_str().unwrap_or_default();
-                kind.ends_with("_call_output")
+            .filter_map(|item| {
+                let is_output = item["type"].as_str()?.ends_with("_call_output");
+                let number = item["call_id"].as_str()?.strip_prefix(CALL)?.parse().ok()?;
+                is_output.then(|| (number, text_of(&item["output"])))
             })
-            .map(|item| text_of(&item["output"]))
             .collect();
-        state.heard = outputs;
+        newest = outputs.iter().rev().find_map(|(_, text)| token(text));
+        let before = state.before;
+        let since = outputs.into_iter().filter(|(number, _)| *number > before);
+        state.heard = since.map(|(_, text)| text).collect();
         state
             .script
             .pop_front()
@@ -204,9 +214,7 @@ fn answer(request: &Value, state: &Mutex<State>) -> String {
     } else {
         Step::say("A title")
     };
-    let token = state.heard.iter().rev().find_map(|output| token(output));
-    let call_id = format!("call_{number}");
-    let item = step.item(&call_id, &token.unwrap_or_default());
+    let item = step.item(&format!("{CALL}{number}"), &newest.unwrap_or_default());
     let done = json!({"type": "response.output_item.done", "item": item});
     let id = format!("resp_{number}");
     let completed = json!({"type": "response.completed", "response": {"id": id}});

@@ -169,6 +169,14 @@ prefix_rule(pattern=["{gate}", ["approve", "reject", "install", "uninstall", "mc
         [self.propose(), Step::ask(), self.confirm(), self.confirm()]
     }
 
+    /// The token of a new proposal to `touch made`, made by a person's own command.
+    pub fn new_token(&self) -> String {
+        let done = self.gate(&["apply", "--format", "json", "--", "touch", "made"]);
+        assert!(done.done(), "{}", done.stderr);
+        let made: Value = serde_json::from_slice(&done.stdout).expect("it prints JSON");
+        made["token"].as_str().expect("it has a token").to_owned()
+    }
+
     /// Whether what [`Self::propose`] proposes ran; takes its trace away.
     pub fn took_made(&self) -> bool {
         std::fs::remove_file(self.lab.project.join("made")).is_ok()

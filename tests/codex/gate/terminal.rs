@@ -90,9 +90,9 @@ impl<'a> Terminal<'a> {
     pub fn choose(&self, label: &str) {
         for _ in 0..8 {
             let screen = self.screen();
-            let marked = screen
-                .lines()
-                .find(|line| line.trim_start().starts_with('›'));
+            // The lines above the question may have the same mark.
+            let mut lines = screen.lines().rev();
+            let marked = lines.find(|line| line.trim_start().starts_with('›'));
             if marked.is_some_and(|line| line.trim_end().ends_with(label)) {
                 return self.key("Enter");
             }
