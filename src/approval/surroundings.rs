@@ -6,9 +6,11 @@
 //! folder. It cannot see the flags of a running session; the approver can.
 
 use super::error::Error;
-use crate::codex::effective::{By, SandboxMode};
+use crate::codex::effective::By;
+use crate::codex::effective::sandbox::Reach;
 use crate::codex::layer::{Kind, Layer};
-use crate::codex::{Effective, Question, Site, Sources};
+use crate::codex::rules_text::{self, Verdict};
+use crate::codex::{Effective, Question, Site, Sources, rules_file};
 use crate::document::{KeyPath, Value};
 use crate::files;
 use std::path::{Path, PathBuf};
@@ -167,19 +169,16 @@ impl Surroundings {
 
 /// Why the effective policy is open, naming what decided it; or why it cannot be told.
 fn open(effective: &Effective) -> Option<String> {
-    if let Err(error) = &effective.starts {
-        return Some(format!("Codex would not start here ({error})"));
-    }
-    let mode = effective.merged.get(&["sandbox_mode"])?.value();
-    if mode.as_str() != Some(SandboxMode::DangerFullAccess.word()) {
-        return None;
-    }
-    let by = effective.origin(&["sandbox_mode"]).map(By::Layer);
-    Some(format!(
-        "the sandbox is off{}",
-        by.map(|by| format!(", decided by {}", place(&by)))
-            .unwrap_or_default()
-    ))
+    let sandbox = match &effective.starts {
+        Ok(policy) => &policy.sandbox,
+        Err(error) => return Some(format!("Codex would not start here ({error})")),
+    };
+    let what = match &sandbox.value.reach {
+        Reach::ReadOnly | Reach::Workspace { .. } => return None,
+        Reach::AllFiles => "an agent can write everything",
+        Reach::Everything => "the sandbox is off",
+    };
+    Some(format!("{what}, decided by {}", place(&sandbox.by)))
 }
 
 fn place(by: &By) -> String {
@@ -195,16 +194,10 @@ fn place(by: &By) -> String {
 
 /// Folders that the configured sandbox lets an agent write.
 fn roots(effective: &Effective, site: &Site) -> Vec<PathBuf> {
-    let key = ["sandbox_workspace_write", "writable_roots"];
-    let value = effective
-        .merged
-        .get(&key)
-        .map(crate::codex::effective::Merged::value);
-    let Some(Value::Array(items)) = value else {
-        return Vec::new();
-    };
-    let texts = items.iter().filter_map(Value::as_str);
-    texts.map(|text| site.cwd.join(text)).collect()
+    match effective.policy().map(|policy| &policy.sandbox.value.reach) {
+        Some(Reach::Workspace { roots, .. }) => roots.iter().map(|r| site.cwd.join(r)).collect(),
+        Some(Reach::ReadOnly | Reach::AllFiles | Reach::Everything) | None => Vec::new(),
+    }
 }
 
 /// How a project's layer, trusted or not, decides about the environment of commands, about the
@@ -266,43 +259,29 @@ fn injected(layer: &Layer) -> Result<Option<String>, Error> {
             return Ok(Some(at(&[server[0], server[1], key])));
         }
     }
-    rules(&layer.base.join("rules"))
+    rules(&layer.base.join(rules_file::RULES))
 }
 
-/// The first rules file of a project that lets a program out of the sandbox, or may.
+/// The first rule of a project that lets a program out of the sandbox, or that cannot be told.
 fn rules(folder: &Path) -> Result<Option<String>, Error> {
-    let Ok(names) = super::store::names(folder, ".rules") else {
+    let Ok(names) = super::store::names(folder, rules_file::SUFFIX) else {
         return Ok(None);
     };
     for name in names {
         let path = folder.join(name);
         let file = files::read(&path, files::CONFIG_LIMIT)?;
         let text = String::from_utf8_lossy(file.bytes().unwrap_or_default()).into_owned();
-        if allows(&text) {
-            return Ok(Some(format!(
-                "{} has a rule that is not plainly `forbidden` or `prompt`",
-                path.display()
-            )));
-        }
+        let (line, what) = match rules_text::judge(&text) {
+            Verdict::Right(rules) => match rules.iter().find(|rule| rule.decision == "allow") {
+                Some(rule) => (rule.line, "lets a program leave the sandbox"),
+                None => continue,
+            },
+            Verdict::Broken { line, .. } => (line, "is broken"),
+            Verdict::NotJudged { line } => (line, "is a program that may allow anything"),
+        };
+        return Ok(Some(format!("{}:{line} {what}", path.display())));
     }
     Ok(None)
-}
-
-/// Whether a rules file may hold an allow rule. Rules are a program, so only what is plainly
-/// none counts as none: every rule spells its decision out, and no text says "allow".
-fn allows(text: &str) -> bool {
-    let code: String = text
-        .lines()
-        .filter_map(|line| line.split('#').next())
-        .flat_map(str::chars)
-        .filter(|c| !c.is_whitespace())
-        .collect();
-    let count = |what: &str| code.matches(what).count();
-    let strict = count("decision=\"forbidden\"")
-        + count("decision='forbidden'")
-        + count("decision=\"prompt\"")
-        + count("decision='prompt'");
-    code.contains("allow") || count("prefix_rule") != strict || count("prefix_rule(") != strict
 }
 
 #[cfg(test)]

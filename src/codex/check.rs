@@ -42,6 +42,23 @@ pub fn check_merged(value: &Value, version: Version) -> Result<(), Problem> {
         path: KeyPath::root(),
         flat: None,
         absolute: true,
+        dates: false,
+    };
+    checker.value(value, &Type::Table(&ROOT))
+}
+
+/// Checks `value` as Codex does when it looks for the file to blame: there a date passes for a
+/// table.
+///
+/// # Errors
+/// The first thing that Codex points at.
+pub fn check_text(value: &Value, version: Version) -> Result<(), Problem> {
+    let mut checker = Checker {
+        version,
+        path: KeyPath::root(),
+        flat: None,
+        absolute: false,
+        dates: true,
     };
     checker.value(value, &Type::Table(&ROOT))
 }
@@ -56,6 +73,7 @@ pub fn check_type(value: &Value, wanted: &Type, version: Version) -> Result<(), 
         path: KeyPath::root(),
         flat: None,
         absolute: false,
+        dates: false,
     };
     checker.value(value, wanted)
 }
@@ -236,6 +254,8 @@ struct Checker {
     flat: Option<usize>,
     /// Whether paths must be absolute.
     absolute: bool,
+    /// Whether a date passes for a table.
+    dates: bool,
 }
 
 impl Checker {
@@ -267,11 +287,21 @@ impl Checker {
 
     fn value(&mut self, value: &Value, wanted: &Type) -> Result<(), Problem> {
         match wanted {
+            Type::Map(_)
+            | Type::Table(_)
+            | Type::AnyTable
+            | Type::Servers
+            | Type::Features
+            | Type::Hooks
+                if self.dates && matches!(value, Value::Datetime(_)) =>
+            {
+                Ok(())
+            }
             Type::Text => text(value)
                 .map(|_| ())
                 .ok_or_else(|| self.wrong(value, "a string")),
             Type::Path => match text(value) {
-                Some(path) if self.absolute && !path.starts_with(['/', '~']) => {
+                Some(path) if self.absolute && !path.starts_with('/') => {
                     Err(self.refuse("a relative path in a file that is wrong elsewhere"))
                 }
                 Some(_) => Ok(()),

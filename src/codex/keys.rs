@@ -220,8 +220,6 @@ static APP: Type = Type::Table(&Table {
 });
 
 static AUDIO: Table = Table::whole(&[
-    key("microphone", Text),
-    key("speaker", Text),
     key(
         "microphone_channel",
         OneOf(&[
@@ -229,6 +227,8 @@ static AUDIO: Table = Table::whole(&[
             List(&Integer(1, u16::MAX as i64)),
         ]),
     ),
+    key("microphone", Text),
+    key("speaker", Text),
 ]);
 
 static AUTO_REVIEW: Table = Table::whole(&[
@@ -253,9 +253,16 @@ static BROWSER_USE: Table = Table::whole(&[
     key("origins", Map(&ORIGIN)),
 ]);
 
+static COMPUTER_USE_APPS: Table = Table {
+    keys: &[key("apps", AnyTable)],
+    rest: Rest::Silent,
+    array: Array::Whole,
+    rule: None,
+};
+
 static COMPUTER_USE: Table = Table::whole(&[
     key("default_app_access", Word(&["allow", "deny"])),
-    key("macos", AnyTable),
+    key("macos", Type::Table(&COMPUTER_USE_APPS)),
     key("windows", AnyTable),
 ]);
 
@@ -315,8 +322,11 @@ fn providers(members: &IndexMap<String, Value>) -> Option<&'static str> {
         if PROVIDERS.contains(&name.as_str()) {
             return Some("a built-in provider cannot be written anew");
         }
-        let called = provider.get(&["name"]).and_then(Value::as_str);
-        if called.is_none_or(|called| called.trim().is_empty()) {
+        let is_called = match provider.get(&["name"]) {
+            Some(Value::String(name) | Value::Datetime(name)) => !name.trim().is_empty(),
+            _ => false,
+        };
+        if !is_called {
             return Some("a provider needs a `name`");
         }
         if provider.get(&["aws"]).is_some() {
@@ -336,6 +346,13 @@ fn providers(members: &IndexMap<String, Value>) -> Option<&'static str> {
     None
 }
 
+static PROVIDER_AUTH: Table = Table {
+    keys: &[needed("command", Text)],
+    rest: Rest::Silent,
+    array: Array::Short,
+    rule: None,
+};
+
 static MODEL_PROVIDERS: Table = Table {
     keys: &[],
     rest: Rest::Entries(&MODEL_PROVIDER),
@@ -349,7 +366,7 @@ static MODEL_PROVIDER: Type = Type::Table(&Table::whole(&[
     key("env_key", Text),
     key("env_key_instructions", Text),
     key("experimental_bearer_token", Text),
-    key("auth", AnyTable),
+    key("auth", Type::Table(&PROVIDER_AUTH)),
     key("aws", AnyTable),
     key("wire_api", Word(&["responses"])),
     key("query_params", TEXT_TABLE),
@@ -423,7 +440,19 @@ static NETWORK: Table = Table::whole(&[
     key("domains", Map(&Word(&["allow", "deny"]))),
     key("unix_sockets", Map(&Word(&["allow", "none", "deny"]))),
     key("allow_local_binding", Boolean),
-    key("mitm", AnyTable),
+    key(
+        "mitm",
+        Type::Table(&Table {
+            keys: &[
+                key("version", ANY_INTEGER),
+                key("hooks", AnyTable),
+                key("actions", AnyTable),
+            ],
+            rest: Rest::Refused,
+            array: Array::Refused,
+            rule: None,
+        }),
+    ),
 ]);
 
 /// A permission profile.
@@ -531,12 +560,12 @@ static SKILL: Type = Type::Table(&Table::whole(&[
 ]));
 
 static SKILLS: Table = Table::short(&[
-    key("config", List(&SKILL)),
     key(
         "bundled",
         Type::Table(&Table::short(&[key("enabled", Boolean)])),
     ),
     key("include_instructions", Boolean),
+    key("config", List(&SKILL)),
 ]);
 
 static THREAD_STORE: Table = Table {
@@ -594,6 +623,13 @@ static TUI: Table = Table {
         key("notification_method", Word(&["auto", "osc9", "bel"])),
         key("notification_condition", Word(&["unfocused", "always"])),
     ],
+    rest: Rest::Silent,
+    array: Array::Refused,
+    rule: None,
+};
+
+static ISSUER: Table = Table {
+    keys: &[needed("issuer", Text)],
     rest: Rest::Silent,
     array: Array::Refused,
     rule: None,
@@ -662,7 +698,7 @@ pub static ROOT: Table = Table {
         key("js_repl_node_path", Path),
         key("log_dir", Path),
         key("marketplaces", Map(&MARKETPLACE)),
-        key("mcp_enterprise_managed_auth", Type::Table(&Table { keys: &[needed("idp", AnyTable)], rest: Rest::Refused, array: Array::Whole, rule: None })),
+        key("mcp_enterprise_managed_auth", Type::Table(&Table { keys: &[needed("idp", Type::Table(&ISSUER))], rest: Rest::Refused, array: Array::Whole, rule: None })),
         key("mcp_oauth_callback_port", Integer(0, u16::MAX as i64)),
         key("mcp_oauth_callback_url", Text),
         key("mcp_oauth_credentials_store", Word(&["auto", "file", "keyring"])),

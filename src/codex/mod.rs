@@ -11,6 +11,7 @@ pub mod keys;
 pub mod layer;
 pub mod requirements;
 pub mod rules_file;
+pub mod rules_text;
 pub mod server;
 pub mod site;
 pub mod trust;

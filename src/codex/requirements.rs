@@ -13,6 +13,7 @@ use indexmap::IndexMap;
 use super::check::{Problem, check_type, unknown_in};
 use super::effective::SandboxMode;
 use super::effective::approvals::ApprovalPolicy;
+use super::effective::sandbox::value_word;
 use super::hooks_file::{self, Hooks};
 use super::keys::{
     self, Array, Key, Rest, Table,
@@ -100,6 +101,8 @@ pub struct Requirements {
     pub value: Option<Value>,
     /// Keys that Codex ignores with a warning.
     pub unknown: Vec<Place>,
+    /// What stops Codex only after the configuration itself was found right.
+    pub late: Option<RequirementError>,
 }
 
 /// Why the requirements stop Codex.
@@ -324,7 +327,7 @@ impl Requirements {
             });
         }
         if version.has(Change::PermissionProfilePins) {
-            self.take_profiles(&value, &at)?;
+            self.late = self.take_profiles(&value, &at).err();
         }
         self.take_features(&value, file)?;
         self.take_servers(&value, file);
@@ -483,9 +486,8 @@ impl Requirements {
             }
         }
         if let Some(reviewer) = value.get(&["approvals_reviewer"]) {
-            let reviewer = reviewer
-                .as_str()
-                .and_then(Reviewer::parse)
+            let reviewer = value_word(reviewer)
+                .and_then(|word| Reviewer::parse(&word))
                 .ok_or_else(|| wrong("approvals_reviewer"))?;
             if stronger || self.reviewers.is_none() {
                 let reviewers = match reviewer {
@@ -499,9 +501,8 @@ impl Requirements {
             }
         }
         if let Some(mode) = value.get(&["sandbox_mode"]) {
-            let mode = mode
-                .as_str()
-                .and_then(SandboxMode::parse)
+            let mode = value_word(mode)
+                .and_then(|word| SandboxMode::parse(&word))
                 .ok_or_else(|| wrong("sandbox_mode"))?;
             if stronger || self.sandbox_modes.is_none() {
                 let modes = match mode {

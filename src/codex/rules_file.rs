@@ -6,8 +6,10 @@
 
 use std::path::PathBuf;
 
-use super::effective::Effective;
-use super::layer::{Kind, Sources};
+use super::effective::{Effective, StartError};
+use super::layer::{Kind, Place, Sources, Text};
+use super::rules_text::{self, Verdict};
+use crate::document::{KeyPath, Span};
 
 /// The folder of rules beside each config.toml.
 pub const RULES: &str = "rules";
@@ -25,4 +27,28 @@ pub fn files(effective: &Effective, sources: &Sources) -> Vec<PathBuf> {
         })
         .flat_map(|layer| sources.files_in(&layer.base.join(RULES), SUFFIX))
         .collect()
+}
+
+/// The first file that `codex exec` refuses to start with. The app server drops all rules instead.
+pub fn first_broken(files: &[PathBuf], sources: &Sources) -> Option<StartError> {
+    files.iter().find_map(|path| {
+        let Text::Text(text) = sources.text(path) else {
+            return None;
+        };
+        let Verdict::Broken { line, why } = rules_text::judge(&text) else {
+            return None;
+        };
+        Some(StartError {
+            message: why.to_owned(),
+            place: Some(Box::new(Place {
+                layer: "rules".to_owned(),
+                path: Some(path.clone()),
+                span: Span::default(),
+                line,
+                column: 1,
+                key: KeyPath::root(),
+            })),
+            key: None,
+        })
+    })
 }

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use super::json::{self, Json};
 use super::secret::{self, Secret};
 use crate::codex::version::Version;
-use crate::document::{Data, Document, KeyPath, LineIndex, Node, Span, SyntaxError};
+use crate::document::{
+    Data, Document, KeyPath, LineIndex, Node, Span, Statement, StatementKind, SyntaxError,
+};
 use crate::text::{redact, visible};
 
 /// Which of Codex's files it is.
@@ -124,6 +126,8 @@ pub struct Source {
     pub content: Content,
     /// Secrets in it, in the order of the text: never shown.
     pub secrets: Vec<Secret>,
+    /// Where they stand.
+    pub hidden: Vec<Span>,
     // Empty for TOML that parses: its document has the text.
     text: String,
     lines: LineIndex,
@@ -170,10 +174,12 @@ impl Source {
             subject,
             content,
             secrets: Vec::new(),
+            hidden: Vec::new(),
             text,
             lines,
         };
         source.secrets = secret::find(&source);
+        source.hidden = source.secrets.iter().map(|secret| secret.span).collect();
         source
     }
 
@@ -254,6 +260,22 @@ impl<'a> ConfigFile<'a> {
                 .flat_map(|profiles| profiles.values())
                 .filter_map(move |profile| profile.child(key)),
         )
+    }
+
+    /// The statement that gives `node` its value on lines of its own, not within braces.
+    pub fn pair(&self, node: &Node) -> Option<&'a Statement> {
+        let statements = self.document.statements();
+        // They stand in the order of the text, and the last one that begins before the key holds it.
+        let behind = statements.partition_point(|it| it.span.start <= node.key.start);
+        let found = &statements[behind.checked_sub(1)?];
+        match &found.kind {
+            StatementKind::Pair {
+                value,
+                braces: None,
+                ..
+            } if *value == node.span => Some(found),
+            _ => None,
+        }
     }
 
     /// The text of `span` for a message: short, in one line, visible, without secrets.

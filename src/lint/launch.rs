@@ -60,6 +60,14 @@ const SHELLS: &[&str] = &[
     "powershell",
 ];
 
+/// Programs around one another: more than anybody writes, and each one copies the line.
+const MAX_WRAPPERS: usize = 16;
+/// Bytes of a script that is looked into. A longer one is taken for the worst: nobody reads it.
+const LONGEST_SCRIPT: usize = 64 * 1024;
+
+/// Bytes before what is handed over in which the command that takes it is looked for.
+const LONGEST_COMMAND: usize = 200;
+
 /// Programs that run the rest of their line, each with its flags that take a value.
 const WRAPPERS: &[(&str, &[&str])] = &[
     ("env", &["-u", "--unset", "-C", "--chdir"]),
@@ -85,6 +93,9 @@ impl<'a> Launch<'a> {
         let mut launch = Self::default();
         let mut rest = line.to_vec();
         while let Some((first, args)) = rest.split_first() {
+            if launch.programs.len() == MAX_WRAPPERS {
+                break;
+            }
             let name = basename(first.text);
             let args = args.to_vec();
             let next = if SHELLS.contains(&name) {
@@ -552,6 +563,9 @@ pub fn fetches_and_runs(script: &str) -> bool {
         "deno",
         "bun",
     ];
+    if script.len() > LONGEST_SCRIPT {
+        return true;
+    }
     let lower = script.to_ascii_lowercase();
     let is = |list: &[&str], word: &str| {
         list.contains(&basename(word.trim_matches(['"', '\'', '(', '`'])))
@@ -576,7 +590,11 @@ pub fn fetches_and_runs(script: &str) -> bool {
     // `run <(fetch …)`, `run -c "$(fetch …)"`, `eval "$(fetch …)"`, `iex (fetch …)`.
     ["<(", "$(", "`", "("].iter().any(|open| {
         lower.match_indices(open).any(|(at, _)| {
-            let before = lower[..at].trim_end_matches([' ', '"', '\'', '$', '<', '&']);
+            let mut from = at.saturating_sub(LONGEST_COMMAND);
+            while !lower.is_char_boundary(from) {
+                from += 1;
+            }
+            let before = lower[from..at].trim_end_matches([' ', '"', '\'', '$', '<', '&']);
             let command = before
                 .rsplit([';', '|', '&', '\n', '('])
                 .next()

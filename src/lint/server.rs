@@ -22,6 +22,9 @@ pub struct Word<'a> {
     pub span: Span,
 }
 
+/// Tables of the root that other tools keep their servers in.
+const OTHER_SHAPES: &[&str] = &["mcpServers", "mcp-servers", "mcp", "servers"];
+
 impl<'a> Server<'a> {
     /// All of a file, in the order of the text.
     pub fn all(file: &ConfigFile<'a>) -> impl Iterator<Item = Self> {
@@ -31,6 +34,18 @@ impl<'a> Server<'a> {
             .flatten()
             .filter(|(_, node)| node.as_table().is_some())
             .map(|(name, node)| Self { name, node })
+    }
+
+    /// The same, and tables that are meant as servers and written in another tool's shape.
+    pub fn meant(file: &ConfigFile<'a>) -> impl Iterator<Item = Self> {
+        let root = file.root().as_table().into_iter().flatten();
+        let tables = root.filter(|(name, _)| OTHER_SHAPES.contains(&name.as_str()));
+        let tables = tables.flat_map(|(_, node)| [Some(node), node.child("servers")]);
+        let members = tables.flatten().filter_map(Node::as_table).flatten();
+        let others = members
+            .filter(|(_, node)| node.child("command").is_some() || node.child("url").is_some())
+            .map(|(name, node)| Self { name, node });
+        Self::all(file).chain(others)
     }
 
     /// The value of a key.

@@ -29,13 +29,12 @@ pub fn finding(source: &Source, finding: &Finding) -> Diagnostic {
 }
 
 fn excerpt(source: &Source, span: Span) -> Excerpt {
-    let secrets: Vec<Span> = source.secrets.iter().map(|secret| secret.span).collect();
     Excerpt::hiding(
         source.subject.shown.as_str(),
         source.text(),
         source.lines(),
         span,
-        &secrets,
+        &source.hidden,
     )
 }
 

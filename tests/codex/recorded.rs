@@ -77,6 +77,11 @@ fn verify(codex: &Path, folders: &[PathBuf]) {
                     .map(|line| format!("model: {line}")),
             );
         }
+        if !gaps.has(&name, "exec.starts")
+            && let Some(line) = agree::exec(&seen.answer)
+        {
+            lines.push(format!("model: {line}"));
+        }
         (!lines.is_empty()).then(|| format!("{name}\n    {}", lines.join("\n    ")))
     })
     .into_iter()

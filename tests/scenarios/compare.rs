@@ -29,6 +29,14 @@ pub fn compare(name: &str, scenario: &Scenario, version: Version) -> Vec<Field> 
     }
     let (told, warned) = ask(scenario, &arguments.app_server(scenario, version));
     let told = scenario.scrub(&told);
+    // `config/read` was asked before the thread's parameters came.
+    let mut question = arguments.app_server(scenario, version);
+    (question.sandbox, question.approval) = (None, None);
+    let read = if scenario.spec["thread"].is_null() {
+        told.clone()
+    } else {
+        scenario.scrub(&ask(scenario, &question).0)
+    };
     fields.push(field("starts", &told["starts"], &expected["starts"]));
     if expected["starts"] == json!(false) && told["starts"] == json!(false) {
         fields.push(place(&told["error"], &expected["error"]));
@@ -50,6 +58,10 @@ pub fn compare(name: &str, scenario: &Scenario, version: Version) -> Vec<Field> 
         if !agrees || !starts || !is_recorded(field_name) {
             continue;
         }
+        let told = match field_name {
+            "layers" | "origins" | "mcp_servers" | "config" | "hooks" => &read,
+            _ => &told,
+        };
         let (ours, theirs) = match field_name {
             "origins" => (
                 without_arrays(&told[field_name]),
@@ -89,6 +101,7 @@ fn compare_exec(
     exec: &Value,
 ) -> Vec<Field> {
     let usage = arguments.is_wrong_for_exec
+        || (arguments.approve_for_me && arguments.sandbox.is_some())
         || (arguments.full_auto && version.has(Change::NoFullAuto))
         || (arguments.approve_for_me && !version.has(Change::ApproveForMe))
         || (arguments.trust && !version.has(Change::ExecTrustFlag));
@@ -123,10 +136,12 @@ fn compare_list(
     let mut question = arguments.app_server(scenario, version);
     question.profile.clone_from(&arguments.profile);
     question.strict = false;
-    question.surface = Surface::Exec;
-    question.approval = Some(ApprovalPolicy::OnRequest);
-    let (told, _) = ask(scenario, &question);
-    vec![field("mcp_list.starts", &told["starts"], &list["starts"])]
+    (question.approval, question.sandbox) = (None, None);
+    let starts = scenario.site().is_ok_and(|site| {
+        let answer = Effective::resolve(&Sources::read(&site), &question);
+        answer.before().starts.is_ok()
+    });
+    vec![field("mcp_list.starts", &json!(starts), &list["starts"])]
 }
 
 fn field(name: &'static str, ours: &Value, theirs: &Value) -> Field {
@@ -224,6 +239,11 @@ fn ignored(ours: &Warned, theirs: &Value) -> Field {
     let mut named = BTreeSet::new();
     let mut count = 0;
     for text in texts(theirs) {
+        // What a thread that trusted the folder says in the end, it says anew.
+        if text.starts_with("Codex is ignoring") {
+            named.clear();
+            count = 0;
+        }
         for line in text.lines() {
             if let Some(key) = line
                 .split_once('`')
@@ -260,6 +280,9 @@ fn refused(ours: &Warned, theirs: &Value) -> Field {
     let mut ours = ours.refused.clone();
     found.sort();
     ours.sort();
+    // Said once before a thread trusts the folder, and once after.
+    found.dedup();
+    ours.dedup();
     let difference = (ours != found).then(|| format!("model {ours:?}, Codex {found:?}"));
     ("warnings.refused", difference)
 }
@@ -384,7 +407,11 @@ impl Arguments {
                 _ if self.full_auto => Some(SandboxMode::WorkspaceWrite),
                 _ => self.sandbox,
             },
-            approval: self.approve_for_me.then_some(ApprovalPolicy::OnRequest),
+            approval: match (self.yolo, self.approve_for_me) {
+                (true, _) => Some(ApprovalPolicy::Never),
+                (_, true) => Some(ApprovalPolicy::OnRequest),
+                _ => None,
+            },
             reviewer: self.approve_for_me.then_some(Reviewer::AutoReview),
             add_dirs: self.add_dirs.clone(),
             ignore_user: self.ignore_user,

@@ -107,7 +107,9 @@ impl Scenario {
             .replace(&path_text(&self.etc()), "/etc/codex")
             .replace(&path_text(&self.project()), "@PROJECT@")
             .replace(&path_text(&self.codex_home()), "@CODEX_HOME@")
-            .replace(&path_text(&self.home()), "@HOME@");
+            .replace(&path_text(&self.home()), "@HOME@")
+            .replace(&path_text(&self.top.join("root")), "")
+            .replace(&path_text(&self.top), "@WORK@");
         serde_json::from_str(&text).expect("still JSON")
     }
 

@@ -61,7 +61,7 @@ pub fn answer(effective: &Effective, sources: &Sources) -> Json {
         insert(&mut fields, "hooks", all_hooks(before, sources));
     }
     insert(&mut fields, "requirements", requirements(before));
-    insert(&mut fields, "ignored", ignored(before));
+    insert(&mut fields, "ignored", ignored(effective));
     Json::Object(fields)
 }
 

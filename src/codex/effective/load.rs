@@ -8,7 +8,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::super::check::{check, check_type, normalize, unknown};
+use super::super::check::{check, check_text, check_type, normalize, unknown};
 use super::super::features;
 use super::super::keys;
 use super::super::layer::{
@@ -107,7 +107,9 @@ impl Loader<'_> {
             .unwrap_or_else(|| vec![".git".to_owned()]);
         let folders = Folders::find(sources, &cwd, &markers, version);
         let entries = trust_entries(&before, &folders, question.trusted, trusting);
-        layers.extend(self.project_layers(&folders, &entries));
+        if !question.ignore_projects {
+            layers.extend(self.project_layers(&folders, &entries));
+        }
         if !question.flags.is_empty() {
             layers.push(Layer {
                 kind: Kind::Flags,
@@ -275,7 +277,7 @@ impl Loader<'_> {
             }
             let blamed = layers.iter().find_map(|layer| {
                 let value = layer.document()?.root().value();
-                let problem = check(&value, self.question.version).err()?;
+                let problem = check_text(&value, self.question.version).err()?;
                 Some((layer.place(&problem.path), problem))
             });
             let (place, message, key) = match blamed {
@@ -349,33 +351,30 @@ impl Loader<'_> {
     fn check_strictly(&mut self, layers: &[Layer]) {
         let version = self.question.version;
         for layer in layers.iter().filter(|layer| layer.disabled.is_none()) {
-            let mut value = match &layer.content {
+            let value = match &layer.content {
                 Content::Document(document) => document.root().value(),
                 Content::Flags(value) => value.clone(),
                 _ => continue,
             };
             let ignored = unknown(&value, version);
-            // A server may be written in parts, over several layers.
-            if let Value::Table(members) = &mut value {
-                members.shift_remove("mcp_servers");
-            }
-            let wrong = match check(&value, version) {
-                Err(problem) => Some((problem.path, problem.message)),
-                Ok(()) => ignored
-                    .into_iter()
-                    .next()
-                    .map(|path| (path, "Codex knows no such key".to_owned())),
+            let (path, message, place) = match check(&value, version) {
+                Err(problem) => {
+                    let place = layer.place(&problem.path);
+                    (problem.path, problem.message, place)
+                }
+                Ok(()) => match ignored.into_iter().next() {
+                    Some(path) => {
+                        let place = layer.key_place(&path);
+                        (path, "Codex knows no such key".to_owned(), place)
+                    }
+                    None => continue,
+                },
             };
-            if let Some((path, message)) = wrong {
-                self.blame(StartError {
-                    message,
-                    place: layer
-                        .file
-                        .is_some()
-                        .then(|| Box::new(layer.key_place(&path))),
-                    key: Some(path),
-                });
-            }
+            self.blame(StartError {
+                message,
+                place: layer.file.is_some().then(|| Box::new(place)),
+                key: Some(path),
+            });
         }
     }
 

@@ -27,7 +27,7 @@ pub use servers::Server;
 
 use super::features;
 use super::keys;
-use super::layer::{Flags, Kind, Layer, Place, Sources};
+use super::layer::{Flags, Kind, Layer, Place, Sources, Text};
 use super::requirements::{Required, Requirements, Reviewer};
 use super::trust::{Level, Trust};
 use super::version::{Change, Version};
@@ -94,6 +94,8 @@ pub struct Question {
     pub add_dirs: Vec<PathBuf>,
     /// `--ignore-user-config`.
     pub ignore_user: bool,
+    /// Read no project's files, as the app server does when it starts with what is left.
+    pub ignore_projects: bool,
     /// `--strict-config`.
     pub strict: bool,
     /// Answer as if the user had marked the folder so.
@@ -244,7 +246,10 @@ pub struct Effective {
 impl Effective {
     /// Answers `question` from `sources`. Reads files, writes nothing, runs nothing.
     pub fn resolve(sources: &Sources, question: &Question) -> Self {
-        let first = Self::once(sources, question, None);
+        let mut first = Self::once(sources, question, None);
+        if let Some(error) = Self::server_error(sources, question, &first) {
+            first.starts = Err(error);
+        }
         let Some(key) = first.trusts_itself(sources, question) else {
             return first;
         };
@@ -256,7 +261,9 @@ impl Effective {
 
     fn once(sources: &Sources, question: &Question, trusting: Option<&str>) -> Self {
         let mut effective = load::load(sources, question, trusting);
-        let problem = effective.problem();
+        let problem = effective
+            .problem()
+            .and_then(|()| effective.missing_file(sources));
         if let Err(error) = problem {
             if effective.starts.is_ok() {
                 effective.starts = Err(error);
@@ -265,6 +272,25 @@ impl Effective {
             effective.starts = effective.decide(sources, question);
         }
         effective
+    }
+
+    /// The app server, which `exec` brings along, starts before anybody says more. Where the files alone do not
+    /// load, it goes on without the user's and the projects'; where that does not load either,
+    /// no parameter of a thread can help.
+    fn server_error(sources: &Sources, question: &Question, found: &Self) -> Option<StartError> {
+        let says_more = question.sandbox.is_some() || question.approval.is_some();
+        if !says_more || found.starts.is_err() {
+            return None;
+        }
+        let mut without = question.clone();
+        without.surface = Surface::AppServer;
+        without.sandbox = None;
+        without.approval = None;
+        let error = Self::once(sources, &without, None).starts.err()?;
+        without.ignore_user = true;
+        without.ignore_projects = true;
+        let rest = Self::once(sources, &without, None);
+        rest.starts.is_err().then_some(error)
     }
 
     /// The folder that starting a thread marks as trusted by itself, if it does.
@@ -340,6 +366,13 @@ impl Effective {
         if let Err(problem) = super::check::check_merged(&value, self.version) {
             return Err(self.blame(problem.message, problem.path));
         }
+        if let Some(late) = &self.requirements.late {
+            return Err(StartError {
+                message: late.message.clone(),
+                place: Some(late.place.clone()),
+                key: None,
+            });
+        }
         let refuse = |key: &[&str], message: &str| {
             Err(StartError {
                 message: message.to_owned(),
@@ -389,6 +422,41 @@ impl Effective {
         Ok(())
     }
 
+    /// A file that the configuration names and Codex reads at once.
+    fn missing_file(&self, sources: &Sources) -> Result<(), StartError> {
+        for name in [
+            "model_instructions_file",
+            "experimental_compact_prompt_file",
+            "model_catalog_json",
+        ] {
+            let Some(path) = self.merged.get(&[name]).and_then(Merged::text) else {
+                continue;
+            };
+            let path = sandbox::resolve_path(path, &self.cwd, self.home.as_deref());
+            let why = match sources.text(&path) {
+                Text::Text(text) if name == "model_catalog_json" => {
+                    let catalog: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+                    let models = catalog.as_ref().and_then(|all| all["models"].as_array());
+                    if models.is_some_and(|models| !models.is_empty()) {
+                        continue;
+                    }
+                    "is no catalogue of models"
+                }
+                Text::Text(text) if text.trim().is_empty() => "is empty",
+                Text::Text(_) => continue,
+                Text::Absent => "is not there",
+                Text::NotUtf8 { .. } => "is not UTF-8",
+                Text::Unreadable { .. } => "cannot be read",
+            };
+            return Err(StartError {
+                message: format!("`{}`, named by `{name}`, {why}", path.display()),
+                place: None,
+                key: Some(KeyPath::new([name])),
+            });
+        }
+        Ok(())
+    }
+
     /// Points at the first layer, weakest first, that is wrong by itself; what is wrong only in
     /// the merged result has no file.
     fn blame(&self, message: String, path: KeyPath) -> StartError {
@@ -396,7 +464,7 @@ impl Effective {
             let Some(document) = layer.document() else {
                 continue;
             };
-            if let Err(problem) = super::check::check(&document.root().value(), self.version) {
+            if let Err(problem) = super::check::check_text(&document.root().value(), self.version) {
                 return StartError {
                     message: problem.message,
                     place: Some(Box::new(layer.place(&problem.path))),
@@ -428,13 +496,19 @@ impl Effective {
         let configured = decision.configured()?;
         refused.extend(decision.refused_profile());
         let sandbox = self.limit_sandbox(question, configured, approval.value, &mut refused)?;
+        let rules = super::rules_file::files(self, sources);
+        if question.surface == Surface::Exec
+            && let Some(error) = super::rules_file::first_broken(&rules, sources)
+        {
+            return Err(error);
+        }
         Ok(Policy {
             approval,
             reviewer,
             sandbox,
             servers: servers::servers(self),
             hooks: hooks::hooks(self, sources),
-            rules: super::rules_file::files(self, sources),
+            rules,
             refused,
         })
     }

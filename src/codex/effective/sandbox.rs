@@ -656,8 +656,7 @@ impl Grants {
                 Reach::AllFiles
             };
         }
-        if self.root {
-            self.cwd = false;
+        if self.root && !self.cwd {
             self.roots.insert(0, PathBuf::from("/"));
         }
         if self.cwd {
@@ -809,7 +808,7 @@ fn word(found: &Merged) -> Option<String> {
 }
 
 /// A word, or a table of one word with nothing in it.
-pub(super) fn value_word(value: &Value) -> Option<String> {
+pub(crate) fn value_word(value: &Value) -> Option<String> {
     match value {
         Value::String(word) => Some(word.clone()),
         Value::Table(members) if is_word_table(value) => {

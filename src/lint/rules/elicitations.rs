@@ -6,7 +6,7 @@
 //! elicitations-in-server, granular-top-level-table, approval-never; Codex 0.134 to 0.171.
 
 use super::approval::policy;
-use crate::document::{Edit, Form, Node, Span, StatementKind};
+use crate::document::{Edit, Form, Node, Span};
 use crate::lint::server::Server;
 use crate::lint::words::closest;
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Home, Rule, Severity, case};
@@ -179,14 +179,10 @@ fn report(file: &ConfigFile, node: &Node, found: &mut Findings) {
     }
 }
 
-/// The statement `key = value` of a node, where it has its lines to itself.
+/// The statement `key = value` of a node, where it has its line to itself.
 fn own_line(file: &ConfigFile, node: &Node) -> Option<Span> {
-    let document = file.document();
-    let statement = document.statements().iter().find(|statement| {
-        matches!(&statement.kind, StatementKind::Pair { value, braces: None, .. } if *value == node.span)
-    })?;
-    let single = !document.slice(statement.span).contains('\n');
-    single.then_some(statement.span)
+    let span = file.pair(node)?.span;
+    (!file.document().slice(span).contains('\n')).then_some(span)
 }
 
 fn incomplete(file: &ConfigFile, found: &mut Findings) {

@@ -6,8 +6,10 @@
 //! approval-never-upper, approval-wrong-type, reviewer-unknown, trust-bad-value, project-denylist,
 //! project-denylist-rest, feature-project-denied; Codex 0.134 to 0.171.
 
+use std::collections::HashSet;
+
 use crate::codex::effective::is_denied_in_projects;
-use crate::document::{Edit, Form, Node, Span, Statement, StatementKind};
+use crate::document::{Edit, Form, Node, Span, StatementKind};
 use crate::lint::file::word;
 use crate::lint::shape::{Fault, What, dotted, faults, fits_root};
 use crate::lint::words::{closest, is_root_key, quoted_if_needed};
@@ -228,6 +230,7 @@ fn is_swallowed(file: &ConfigFile, fault: &Fault) -> bool {
 }
 
 fn swallowed(file: &ConfigFile, found: &mut Findings) {
+    let target = end_of_root(file);
     let report = |fault: &Fault, found: &mut Findings| {
         let (Some((name, above)), node) = (fault.path.split_last(), fault.node) else {
             return;
@@ -240,15 +243,15 @@ fn swallowed(file: &ConfigFile, found: &mut Findings) {
             ))
             .note("a key belongs to the last header above it")
             .help("move it above the first header of the file");
-        if let Some(edits) = move_up(file, name, node) {
+        if let Some(edits) = target.and_then(|target| move_up(file, name, node, target)) {
             finding.fix(Grade::Safe, edits);
         }
     };
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     for fault in all(file) {
         let unknown = matches!(fault.what, What::Unknown { .. });
         if unknown && is_swallowed(file, &fault) {
-            seen.push(fault.node.key);
+            seen.insert(fault.node.key);
             report(&fault, found);
         }
     }
@@ -272,22 +275,25 @@ fn swallowed(file: &ConfigFile, found: &mut Findings) {
     }
 }
 
+/// Where a line of the root goes: above the first header and its comments.
+fn end_of_root(file: &ConfigFile) -> Option<usize> {
+    let first = file
+        .document()
+        .statements()
+        .iter()
+        .find(|statement| matches!(statement.kind, StatementKind::Header))?;
+    let span = with_comments(file.document().text(), Span::at(first.span.start))?;
+    Some(span.start)
+}
+
 /// The edits that move a line, with the comments above it, to the end of the root's own lines.
-fn move_up(file: &ConfigFile, name: &str, node: &Node) -> Option<[Edit; 2]> {
+fn move_up(file: &ConfigFile, name: &str, node: &Node, target: usize) -> Option<[Edit; 2]> {
     let document = file.document();
     if file.root().child(name).is_some() {
         return None;
     }
-    let statements = document.statements();
-    let moved = statements
-        .iter()
-        .find(|statement| is_pair_of(statement, node))?;
-    let first = statements
-        .iter()
-        .find(|statement| matches!(statement.kind, StatementKind::Header))?;
     let text = document.text();
-    let cut = with_comments(text, moved.span)?;
-    let target = with_comments(text, Span::at(first.span.start))?.start;
+    let cut = with_comments(text, file.pair(node)?.span)?;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut lines = document.slice(cut).to_owned();
     if !lines.ends_with('\n') {
@@ -295,10 +301,6 @@ fn move_up(file: &ConfigFile, name: &str, node: &Node) -> Option<[Edit; 2]> {
     }
     lines.push_str(newline);
     Some([Edit::insert(target, lines), Edit::remove(cut)])
-}
-
-fn is_pair_of(statement: &Statement, node: &Node) -> bool {
-    matches!(&statement.kind, StatementKind::Pair { value, braces: None, .. } if *value == node.span)
 }
 
 /// The lines of `span`, and the comment lines right above.
@@ -325,7 +327,7 @@ fn with_comments(text: &str, span: Span) -> Option<Span> {
 
 fn wrong_type(file: &ConfigFile, found: &mut Findings) {
     let all = all(file);
-    let captured: Vec<Span> = all
+    let captured: HashSet<Span> = all
         .iter()
         .filter(|fault| matches!(fault.what, What::Unknown { .. }) && is_swallowed(file, fault))
         .map(|fault| fault.node.key)
@@ -403,10 +405,7 @@ fn project(file: &ConfigFile, found: &mut Findings) {
             .says(format!("Codex takes `{}` from no project", dotted(path)))
             .help("write it into the user's config.toml");
         let line = file
-            .document()
-            .statements()
-            .iter()
-            .find(|statement| is_pair_of(statement, node))
+            .pair(node)
             .filter(|statement| !file.document().slice(statement.span).contains('\n'));
         if let Some(line) = line {
             finding.fix(Grade::Safe, [Edit::insert(line.span.start, "# ")]);

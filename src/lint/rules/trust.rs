@@ -3,7 +3,7 @@
 //! project-projects-key, autotrust-user-workspace-write, autotrust-user-full-access,
 //! autotrust-user-permissions, autotrust-system, autotrust-user-read-only; Codex 0.134 to 0.171.
 
-use crate::document::{Edit, Node};
+use crate::document::{Edit, Form, Node};
 use crate::lint::file::word;
 use crate::lint::words::quoted_if_needed;
 use crate::lint::{
@@ -81,7 +81,7 @@ fn ineffective(file: &ConfigFile, found: &mut Findings) {
             .help("write the canonical path of the folder");
         let plain = canonical(path).filter(|plain| {
             // One place, one edit, and no second entry for the same folder.
-            projects.child(plain).is_none() && written_once(file, node, path)
+            projects.child(plain).is_none() && written_once(node)
         });
         if let Some(plain) = plain {
             finding.fix(
@@ -125,17 +125,12 @@ fn canonical(path: &str) -> Option<String> {
     Some(format!("/{}", parts.join("/")))
 }
 
-fn written_once(file: &ConfigFile, node: &Node, path: &str) -> bool {
-    let document = file.document();
-    let below = document
-        .statements()
-        .iter()
-        .filter(|statement| {
-            statement.path.parts().get(..2) == Some(&["projects".to_owned(), path.to_owned()])
-        })
-        .filter(|statement| statement.span.contains(node.key) || statement.path.parts().len() == 2)
-        .count();
-    below == 1
+/// Whether the path stands there once: by a header of its own or in braces, with no table below.
+fn written_once(node: &Node) -> bool {
+    let scalars = node
+        .as_table()
+        .is_some_and(|members| members.values().all(|member| member.form == Form::Value));
+    scalars && matches!(node.form, Form::Header | Form::Inline)
 }
 
 fn auto(file: &ConfigFile, found: &mut Findings) {

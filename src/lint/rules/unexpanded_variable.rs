@@ -36,7 +36,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(file: &ConfigFile, found: &mut Findings) {
-    for server in Server::all(file) {
+    for server in Server::meant(file) {
         let launch = Launch::read(&server.line());
         let script = launch.script.map(|word| word.span);
         let words = server.line();
@@ -111,6 +111,9 @@ fn report(word: Word, found: &mut Findings, help: impl Fn(&str) -> Option<String
     }
 }
 
+/// Characters of a variable's name in braces.
+const LONGEST_NAME: usize = 200;
+
 enum Variable<'a> {
     /// `~` or `~/…`.
     Home,
@@ -128,7 +131,9 @@ fn variable(text: &str) -> Option<Variable<'_>> {
     for (at, _) in text.match_indices('$') {
         let rest = &text[at + 1..];
         if let Some(braced) = rest.strip_prefix('{') {
-            let Some((name, _)) = braced.split_once('}') else {
+            let near = braced.char_indices().nth(LONGEST_NAME);
+            let near = &braced[..near.map_or(braced.len(), |(at, _)| at)];
+            let Some((name, _)) = near.split_once('}') else {
                 continue;
             };
             let plain = name.split(":-").next().unwrap_or(name);

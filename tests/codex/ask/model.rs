@@ -2,6 +2,7 @@
 
 use super::command_line::Flags;
 use crate::lab::Lab;
+use crate::process;
 use crate::scenario::{Places, Scenario};
 use codexgate::codex::effective::{
     self, ApprovalPolicy, Effective, Question, SandboxMode, Surface,
@@ -10,10 +11,21 @@ use codexgate::codex::site::Environment;
 use codexgate::codex::{Site, Sources, layer};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How the model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// As people do: the program, with its flags.
+    Program,
+    /// By the library, which costs no process and takes `--strict-config`.
+    Library,
+}
 
 /// What the app server would answer. A client's wishes go with its `thread/start`.
 pub fn app_server(
+    by: By,
     lab: &Lab,
     flags: &Flags,
     real: &Scenario,
@@ -38,11 +50,11 @@ pub fn app_server(
         },
         ..question(lab, flags, version)
     };
-    answer(lab, &question, places)
+    answer(by, lab, flags, &question, places)
 }
 
 /// What `codex exec` would do; null with flags that only it has and that are not asked about.
-pub fn exec(lab: &Lab, flags: &Flags, places: &Places, version: &str) -> Value {
+pub fn exec(by: By, lab: &Lab, flags: &Flags, places: &Places, version: &str) -> Value {
     let sandbox = match flags.exec.as_slice() {
         [] => None,
         [flag, mode] if flag == "-s" => SandboxMode::parse(mode),
@@ -57,7 +69,7 @@ pub fn exec(lab: &Lab, flags: &Flags, places: &Places, version: &str) -> Value {
         cwd: None,
         ..question(lab, flags, version)
     };
-    answer(lab, &question, places)
+    answer(by, lab, flags, &question, places)
 }
 
 fn question(lab: &Lab, flags: &Flags, version: &str) -> Question {
@@ -79,8 +91,60 @@ fn question(lab: &Lab, flags: &Flags, version: &str) -> Question {
     }
 }
 
-/// The answer with names for real paths; `{"failed": …}` where the model panics.
-fn answer(lab: &Lab, question: &Question, places: &Places) -> Value {
+/// The answer with names for real paths; `{"failed": …}` where there is none.
+fn answer(by: By, lab: &Lab, flags: &Flags, question: &Question, places: &Places) -> Value {
+    let text = if by == By::Library || question.strict {
+        ask_library(lab, question).to_string()
+    } else {
+        let said = process::run(&mut show(lab, flags, question));
+        if said.done() {
+            said.text()
+        } else if said.stderr.contains("Codex does not start then") {
+            // It says so, and has nothing to show.
+            json!({"starts": false, "error": {"message": said.stderr.trim()}}).to_string()
+        } else {
+            json!({"failed": format!("exit {:?}: {}", said.code, said.stderr.trim())}).to_string()
+        }
+    };
+    serde_json::from_str(&places.strip(&text))
+        .unwrap_or_else(|error| json!({"failed": error.to_string()}))
+}
+
+/// `codexgate show` with the flags of `question`.
+fn show(lab: &Lab, flags: &Flags, question: &Question) -> Command {
+    let mut command = lab.command(Path::new(env!("CARGO_BIN_EXE_codexgate")));
+    command
+        .args([
+            "show",
+            "--format",
+            "json",
+            "--codex-version",
+            &question.version.to_string(),
+        ])
+        .arg("-C")
+        .arg(question.cwd.as_ref().unwrap_or(&lab.cwd))
+        .args(&flags.everywhere);
+    if question.surface == Surface::Exec {
+        command.args(["--as", "exec"]);
+    }
+    if question.trusted == Some(true) {
+        command.arg("--trusted");
+    }
+    if let Some(profile) = &question.profile {
+        command.args(["-p", profile]);
+    }
+    if let Some(mode) = question.sandbox {
+        command.args(["-s", mode.word()]);
+    }
+    match question.approval {
+        Some(ApprovalPolicy::Never) => drop(command.args(["-a", "never"])),
+        Some(ApprovalPolicy::OnRequest) => drop(command.args(["-a", "on-request"])),
+        _ => {}
+    }
+    command
+}
+
+fn ask_library(lab: &Lab, question: &Question) -> Value {
     let variable = |name: &str, usual: &PathBuf| {
         let path = lab
             .env
@@ -101,7 +165,5 @@ fn answer(lab: &Lab, question: &Question, places: &Places) -> Value {
         }
         Err(error) => json!({"starts": false, "error": {"message": error.to_string()}}),
     };
-    let told = catch_unwind(AssertUnwindSafe(ask))
-        .unwrap_or_else(|_| json!({"failed": "the model panics"}));
-    serde_json::from_str(&places.strip(&told.to_string())).expect("names need no escapes")
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| json!({"failed": "the model panics"}))
 }

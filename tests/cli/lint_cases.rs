@@ -1,0 +1,257 @@
+//! Configurations that broke for others, from `tests/fixtures/cases/`: each `case.json` says why.
+//! What `lint` finds in each file, with the line: warnings and errors, nothing else.
+
+use std::path::Path;
+
+use crate::support::Sandbox;
+
+const USER: &str = "home/.codex/config.toml";
+const PROJECT: &str = "project/.codex/config.toml";
+
+/// `severity rule line` of each warning and error in `file` of the case, laid out at `place`.
+fn found(case: &str, file: &str, place: &str, more: &[&str]) -> Vec<String> {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cases");
+    let content = std::fs::read(folder.join(case).join(file)).expect("the case has the file");
+    sandbox.write(place, content);
+    let path = sandbox.path(place);
+    let mut command = sandbox.command();
+    command
+        .args(["lint", "--format", "json"])
+        .args(more)
+        .arg(path);
+    let output = command.output().expect("it runs");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let findings = json["findings"].as_array().expect("a list");
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding["severity"] != "info")
+        .map(|finding| {
+            let (severity, rule) = (text(&finding["severity"]), text(&finding["rule"]));
+            format!("{severity} {rule} {}", finding["line"])
+        })
+        .collect();
+    let clean = lines.is_empty();
+    assert_eq!(output.status.code(), Some(i32::from(!clean)), "{case}");
+    lines.sort();
+    lines
+}
+
+#[test]
+fn each_case_has_its_findings() {
+    let table: &[(&str, &str, &str, &[&str])] = &[
+        (
+            "windows-path-found",
+            "config.toml",
+            USER,
+            &["error syntax 5"],
+        ),
+        ("nul-filled", "config.toml", USER, &["error encoding 1"]),
+        ("byte-order-mark", "config.toml", USER, &[]),
+        (
+            "file-already-broken",
+            "config.toml",
+            USER,
+            &["error syntax 2"],
+        ),
+        (
+            "typographic-quotes",
+            "config.toml",
+            USER,
+            &["error syntax 2"],
+        ),
+        (
+            "claude-shape",
+            "config.toml",
+            USER,
+            &["error wrong-shape 3"],
+        ),
+        (
+            "dotted-mcp-servers",
+            "config.toml",
+            USER,
+            &["error unexpanded-variable 4", "error wrong-shape 1"],
+        ),
+        (
+            "json-in-toml",
+            "config.toml",
+            USER,
+            &["error syntax 1", "error wrong-shape 1"],
+        ),
+        (
+            "type-stdio-and-headers",
+            "config.toml",
+            USER,
+            &[
+                "warning server-key-unknown 2",
+                "warning server-key-unknown 6",
+                "warning server-key-unknown 8",
+                "warning server-key-unknown 9",
+            ],
+        ),
+        (
+            "variables-not-expanded",
+            "config.toml",
+            USER,
+            &[
+                "error unexpanded-variable 11",
+                "error unexpanded-variable 3",
+                "error unexpanded-variable 7",
+                "warning launch-shell 16",
+            ],
+        ),
+        (
+            "untrusted-policy",
+            "config.toml",
+            USER,
+            &["error approval-value-removed 2", "warning auto-trust 3"],
+        ),
+        (
+            "legacy-profile",
+            "config.toml",
+            USER,
+            &["error profile-removed 1", "error profile-removed 4"],
+        ),
+        (
+            "swallowed-root-keys",
+            "features.toml",
+            USER,
+            &["error key-swallowed 6"],
+        ),
+        (
+            "swallowed-root-keys",
+            "windows.toml",
+            USER,
+            &["error key-swallowed 4"],
+        ),
+        (
+            "swallowed-root-keys",
+            "tui.toml",
+            USER,
+            &["error key-swallowed 4"],
+        ),
+        (
+            "orphan-subtable",
+            "config.toml",
+            USER,
+            &[
+                "error server-no-transport 3",
+                "warning tools-auto-approved 4",
+            ],
+        ),
+        (
+            "server-name-with-space",
+            "config.toml",
+            USER,
+            &["error server-name-invalid 1"],
+        ),
+        (
+            "inline-bearer",
+            "config.toml",
+            USER,
+            &[
+                "error secret-inline 11",
+                "error secret-inline 15",
+                "error secret-inline 3",
+                "error secret-inline 7",
+                "error server-key-wrong-transport 3",
+            ],
+        ),
+        (
+            "project-requirements",
+            "requirements.toml",
+            "project/.codex/requirements.toml",
+            &[
+                "error requirements-unknown-key 1",
+                "warning requirements-incomplete 2",
+            ],
+        ),
+        (
+            "hooks-extra-key",
+            "managed.json",
+            "project/.codex/hooks.json",
+            &["error hook-invalid 2"],
+        ),
+        (
+            "hooks-extra-key",
+            "bare.json",
+            "project/.codex/hooks.json",
+            &["error hook-invalid 2"],
+        ),
+        (
+            "hooks-extra-key",
+            "flat.json",
+            "project/.codex/hooks.json",
+            &["error hook-invalid 4"],
+        ),
+        (
+            "hooks-extra-key",
+            "described.json",
+            "project/.codex/hooks.json",
+            &[],
+        ),
+        (
+            "launch-lines",
+            "config.toml",
+            PROJECT,
+            &[
+                "error launch-privileged 31",
+                "error launch-remote-code 23",
+                "error launch-remote-code 27",
+                "warning launch-relative 34",
+                "warning launch-shell 27",
+                "warning launch-shell 38",
+                "warning launch-unpinned 11",
+                "warning launch-unpinned 15",
+                "warning launch-unpinned 3",
+            ],
+        ),
+        (
+            "advice-that-breaks",
+            "config.toml",
+            USER,
+            &["error server-no-transport 3"],
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (case, file, place, wanted) in table {
+        let found = found(case, file, place, &[]);
+        if found != *wanted {
+            wrong.push(format!("{case}/{file}: {found:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_value_that_an_older_version_takes_is_fine_for_it() {
+    let older = ["--codex-version", "0.148.0"];
+    assert_eq!(
+        found("untrusted-policy", "config.toml", USER, &older),
+        ["warning auto-trust 3"]
+    );
+}
+
+#[test]
+fn no_secret_of_a_case_is_in_any_output() {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cases/inline-bearer");
+    let content = std::fs::read_to_string(folder.join("config.toml")).expect("the case");
+    sandbox.write("home/.codex/config.toml", &content);
+    // Broken at its end, each line is shown as text alone.
+    sandbox.write("home/.codex/x.config.toml", format!("{content}\n= 1\n"));
+    let secrets = [
+        "tok_9fK2mQ7xT4vB8nL1cZ6w",
+        "7hQ2vXk9TzLm4RpWc8Ns",
+        "kX83hdQz71LmPw02VbTy",
+        "Zp4nV8sQ1yKt6MwR3xHb",
+    ];
+    for format in ["text", "json"] {
+        let text = sandbox.run(["lint", "--format", format, "../home/.codex"]);
+        assert!(text.contains("secret-inline"), "{text}");
+        for secret in secrets {
+            assert!(content.contains(secret) && !text.contains(secret), "{text}");
+        }
+    }
+}
