@@ -110,6 +110,9 @@ fn folder(site: &Site, scope: Scope) -> Option<PathBuf> {
     }
 }
 
+/// The servers that a record knows, and the folders that go with its file, if it goes.
+type Recorded = (Vec<String>, Option<Vec<PathBuf>>);
+
 struct Work<'a> {
     site: &'a Site,
     request: &'a Request,
@@ -147,13 +150,15 @@ impl Work<'_> {
         if !draft.exists() {
             return Ok(());
         }
-        let (known, mut gone) = match store {
+        let recorded = match store {
             Some(store) => self.by_record(&mut draft, store)?,
-            None => (Vec::new(), None),
+            None => None,
         };
+        let unknown = recorded.is_none();
+        let (known, mut gone) = recorded.unwrap_or_default();
         self.by_value(&mut draft, &known);
         let emptied = !draft.steps().is_empty() && draft.document().text().is_empty();
-        if emptied && gone.is_none() {
+        if emptied && unknown {
             self.plan.notes.push(format!(
                 "`{}` has nothing else in it and goes; there is no record of whether it was there before",
                 file.display()
@@ -165,15 +170,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What the record has. Returns the servers that it knows, and the folders that go with the
-    /// file if install had created it and nothing is left in it.
-    fn by_record(
-        &mut self,
-        draft: &mut Draft,
-        store: &Store,
-    ) -> Result<(Vec<String>, Option<Vec<PathBuf>>), Error> {
+    /// What the record has, where there is one. Returns the servers that it knows, and the folders
+    /// that go with the file if install had created it and nothing is left in it.
+    fn by_record(&mut self, draft: &mut Draft, store: &Store) -> Result<Option<Recorded>, Error> {
         let (Some(record), found) = store.load(draft.path())? else {
-            return Ok((Vec::new(), None));
+            return Ok(None);
         };
         let known = record
             .steps
@@ -195,14 +196,14 @@ impl Work<'_> {
                 record: (!changed.steps.is_empty()).then_some(changed),
             });
         }
-        Ok((known, gone))
+        Ok(Some((known, gone)))
     }
 
     fn trust(&mut self, home: &Path, store: &Store) -> Result<(), Error> {
         let mut draft = Draft::open(&home.join(CONFIG_TOML), None, PRIVATE)?;
         if draft.exists() {
-            let (_, gone) = self.by_record(&mut draft, store)?;
-            self.done.push((draft, gone));
+            let recorded = self.by_record(&mut draft, store)?;
+            self.done.push((draft, recorded.unwrap_or_default().1));
         }
         Ok(())
     }

@@ -46,6 +46,15 @@ fn what_install_created_goes() {
 }
 
 #[test]
+fn a_file_that_was_empty_is_empty_again() {
+    let sandbox = Sandbox::with_state();
+    sandbox.write(CONFIG, "");
+    add(&sandbox, "demo");
+    take(&sandbox, "demo");
+    assert_eq!(sandbox.read(CONFIG), "");
+}
+
+#[test]
 fn all_that_was_installed_goes_without_a_name() {
     let sandbox = Sandbox::with_state();
     let before = "# mine\r\n[tui]\r\nx = 1";
