@@ -305,3 +305,109 @@ fn assert_does_not_start(scene: &Scene) {
         "{started:?}"
     );
 }
+
+#[test]
+fn a_question_that_nobody_answers_ends_with_its_proposal() {
+    room::inside(
+        "gate::over_the_app_server::a_question_that_nobody_answers_ends_with_its_proposal",
+        |codex| {
+            let scene = Scene::new(codex);
+            let mut app = scene.app_server(&[], |_, _| Vec::new());
+            let propose = scene.line("apply --format json --expires 3s -- touch made");
+            let steps = [Step::run(propose), Step::ask(), scene.confirm()];
+            let heard = scene.turn(&mut app, &json!({}), steps);
+            assert_eq!(app.questions.len(), 1);
+            assert!(heard[1].contains("nobody answered in time"), "{heard:#?}");
+            assert!(heard[2].contains("exited with code 1"), "{heard:#?}");
+            assert!(!scene.took_made());
+        },
+    );
+}
+
+#[test]
+fn files_are_written_as_the_card_showed_them() {
+    room::inside(
+        "gate::over_the_app_server::files_are_written_as_the_card_showed_them",
+        |codex| {
+            let scene = Scene::new(codex);
+            let project = &scene.lab.project;
+            let (notes, more) = (project.join("notes.md"), project.join("more.md"));
+            let before = "one\ntwo\nthree\n";
+            scene.write(&notes, before);
+            scene.write(&project.join("draft.md"), "one\n2\nthree\n");
+            let patch = "--- a/notes.md\n+++ b/notes.md\n@@ -1,3 +1,4 @@\n one\n-2\n+2.\n three\n+four\n\
+                         --- /dev/null\n+++ b/more.md\n@@ -0,0 +1 @@\n+more\n";
+            scene.write(&project.join("change.patch"), patch);
+            let mut app = scene.app_server(&[], calmly(vec![approve()]));
+            let steps = [
+                "apply --format json --write notes.md --content draft.md",
+                "apply --format json --patch change.patch",
+            ]
+            .into_iter()
+            .flat_map(|words| [Step::run(scene.line(words)), Step::ask(), scene.confirm()]);
+            let heard = scene.turn(&mut app, &json!({}), steps);
+            let written = |path| std::fs::read_to_string(path).unwrap_or_default();
+            assert_eq!(written(&notes), "one\n2.\nthree\nfour\n", "{heard:#?}");
+            assert_eq!(written(&more), "more\n", "{heard:#?}");
+            for (index, lines) in [&["-two", "+2"][..], &["-2", "+2.", "+four", "+more"]]
+                .iter()
+                .enumerate()
+            {
+                let card = app.questions[index].1["message"].as_str().expect("a text");
+                for line in *lines {
+                    let shown = card.lines().any(|shown| shown.trim_start() == *line);
+                    assert!(shown, "{line} is missing:\n{card}");
+                }
+            }
+            let done = scene.gate(&["journal", "verify"]);
+            assert!(done.done(), "{}", done.stderr);
+        },
+    );
+}
+
+#[test]
+fn what_changed_since_the_approval_does_not_run() {
+    room::inside(
+        "gate::over_the_app_server::what_changed_since_the_approval_does_not_run",
+        |codex| {
+            let scene = Scene::new(codex);
+            let project = &scene.lab.project;
+            scene.write(&project.join("tool.sh"), "touch made\n");
+            let mut app = scene.app_server(&[], calmly(vec![approve()]));
+            let steps = [
+                Step::run(scene.line("apply --format json -- sh tool.sh")),
+                Step::ask(),
+                Step::run("echo 'touch other' >> tool.sh"),
+                scene.confirm(),
+            ];
+            let heard = scene.turn(&mut app, &json!({}), steps);
+            assert!(heard[1].contains("Approved by the person"), "{heard:#?}");
+            assert!(heard[3].contains("exited with code 1"), "{heard:#?}");
+            assert!(heard[3].contains("tool.sh"), "{heard:#?}");
+            assert!(!scene.took_made() && !project.join("other").exists());
+        },
+    );
+}
+
+#[test]
+fn an_approver_that_looks_elsewhere_says_where() {
+    room::inside(
+        "gate::over_the_app_server::an_approver_that_looks_elsewhere_says_where",
+        |codex| {
+            let scene = Scene::new(codex);
+            // Codex hands a server no variable that its entry does not name.
+            let file = scene.lab.project.join(".codex/config.toml");
+            let text = std::fs::read_to_string(&file).expect("it was written");
+            scene.write(&file, &text.replace("\"XDG_STATE_HOME\", ", ""));
+            let mut app = scene.app_server(&[], calmly(vec![approve()]));
+            let heard = scene.turn(&mut app, &json!({}), scene.flow());
+            assert_nothing_ran(&scene, &heard, "another state directory");
+            let other = scene.lab.home.join(".local/state/codexgate");
+            assert!(
+                heard[1].contains(&other.display().to_string()),
+                "{heard:#?}"
+            );
+            assert!(app.questions.is_empty());
+        },
+    );
+}
