@@ -93,13 +93,18 @@ fn an_agent_cannot_write_what_makes_a_grant() {
                 .filter(|path| before.get(*path) != after.get(*path))
                 .collect();
             assert!(differ.is_empty(), "{differ:#?}\n{heard:#?}");
-            // Some of them succeed on what is only inside, none on what is there.
-            for attack in heard[0]
-                .lines()
-                .filter_map(|line| line.strip_prefix("DID: "))
-            {
-                panic!("this was done in the sandbox: {attack}");
-            }
+            let did = |text: &str| {
+                text.lines()
+                    .filter(|line| line.starts_with("DID: "))
+                    .count()
+            };
+            assert_eq!(did(&heard[0]), 0, "{heard:#?}");
+
+            // They are attacks: where the sandbox lets the agent write there, they do what they say.
+            let open = format!("sandbox_workspace_write.writable_roots=[\"{root}\"]");
+            let mut app = scene.app_server(&["-c", &open], no);
+            let heard = scene.turn(&mut app, &json!({}), [Step::run("sh attack.sh")]);
+            assert!(did(&heard[0]) >= 10, "{heard:#?}");
         },
     );
 }

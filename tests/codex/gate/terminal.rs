@@ -114,6 +114,13 @@ impl<'a> Terminal<'a> {
         self.until(text, |screen| screen.contains(text))
     }
 
+    /// Waits until one of `texts` shows; the screen.
+    pub fn wait_any(&self, texts: &[&str]) -> String {
+        self.until(&texts.join(" or "), |screen| {
+            texts.iter().any(|text| screen.contains(text))
+        })
+    }
+
     /// The screen, when it has been drawn to its end.
     pub fn settled(&self) -> String {
         let end = Instant::now() + LIMIT;
