@@ -3,7 +3,7 @@
 
 use super::model::Step;
 use super::room;
-use super::scene::Scene;
+use super::scene::{Scene, write};
 use crate::process;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
@@ -66,16 +66,16 @@ fn an_agent_cannot_write_what_makes_a_grant() {
                 format!("mv {root}/project/.codex {root}/project/codex"),
                 format!("umount {state}"),
                 format!("mount -o remount,rw {state}"),
-                format!("mount -o remount,rw /"),
-                format!("unshare -m mount -o remount,rw /"),
+                "mount -o remount,rw /".to_owned(),
+                "unshare -m mount -o remount,rw /".to_owned(),
             ];
-            let script: String = attacks
+            let script: Vec<String> = attacks
                 .iter()
                 .map(|attack| {
                     format!("if ({attack}) 2>/dev/null; then echo \"DID: {attack}\"; fi\n")
                 })
                 .collect();
-            scene.write(&scene.lab.project.join("attack.sh"), &script);
+            write(&scene.lab.project.join("attack.sh"), &script.concat());
             let before = scene.guarded();
             let heard = run(
                 &scene,
@@ -184,7 +184,7 @@ fn an_agent_cannot_make_the_gate_approve_through_itself() {
                 format!("{gate} apply --env PATH -- true"),
             ]
             .to_vec();
-            scene.write(&scene.lab.project.join("attack.sh"), "exit 0\n");
+            write(&scene.lab.project.join("attack.sh"), "exit 0\n");
             let before = scene.guarded();
             for (line, text) in lines.iter().zip(run(&scene, &lines)) {
                 let refused = ["exited with code 1", "exited with code 2"];
@@ -207,7 +207,7 @@ fn an_agent_cannot_choose_where_the_gate_looks() {
             let tmp = scene.lab.root.join("tmp");
             let policy = "allow = [{ command = [\"/usr/bin/touch\", \"**\"], in = [\"/\"] }]\n";
             for folder in [tmp.join("config"), scene.lab.project.join("config")] {
-                scene.write(&folder.join("codexgate/config.toml"), policy);
+                write(&folder.join("codexgate/config.toml"), policy);
             }
             // Outside of the sandbox only: where one of them runs it, this is there.
             let outside = scene.lab.root.join("outside");
@@ -244,7 +244,7 @@ fn an_agent_cannot_choose_where_the_gate_looks() {
 
             // Where the user has it, the same policy lets it run at once.
             let own = scene.lab.home.join(".config/codexgate/config.toml");
-            scene.write(&own, policy);
+            write(&own, policy);
             let heard = run(&scene, &[format!("{gate} {touch}")]);
             assert!(heard[0].contains("exited with code 0"), "{heard:#?}");
             assert!(marker.exists());
@@ -279,7 +279,7 @@ fn a_project_that_chooses_for_the_gate_is_refused_with_its_line() {
                     "mcp_servers.codexgate.env",
                 ),
             ] {
-                scene.write(&file, &format!("{own}{more}"));
+                write(&file, &format!("{own}{more}"));
                 let steps = [scene.propose(), Step::ask_about("7kq2-m9xt-c4hd-20fn-v8ra")];
                 let mut app = scene.app_server(&[], no);
                 let heard = scene.turn(&mut app, &json!({}), steps);
@@ -301,7 +301,7 @@ fn the_gate_reads_nothing_for_an_agent() {
         |codex| {
             let scene = Scene::new(codex);
             let secret = scene.lab.home.join("secret");
-            scene.write(&secret, "xyzzy: not for the agent\n+xyzzy\n");
+            write(&secret, "xyzzy: not for the agent\n+xyzzy\n");
             let private = std::fs::Permissions::from_mode(0o600);
             std::fs::set_permissions(&secret, private).expect("it is ours");
             let project = &scene.lab.project;
@@ -355,11 +355,11 @@ fn an_agent_that_is_its_own_client_gets_no_grant() {
                 json!({"jsonrpc": "2.0", "id": "codexgate-1", "result": {
                     "action": "accept", "content": {"decision": "Approve"}}}),
             ];
-            let script: String = talk
+            let script: Vec<String> = talk
                 .iter()
                 .map(|message| format!("echo '{message}'\nsleep 1.6\n"))
                 .collect();
-            scene.write(&scene.lab.project.join("talk.sh"), &script);
+            write(&scene.lab.project.join("talk.sh"), &script.concat());
             let gate = scene.gate.display();
             let lines = [
                 format!("ln -s {gate} link && sh talk.sh | ./link mcp"),

@@ -218,13 +218,11 @@ fn answer(request: &Value, state: &Mutex<State>) -> String {
     let done = json!({"type": "response.output_item.done", "item": item});
     let id = format!("resp_{number}");
     let completed = json!({"type": "response.completed", "response": {"id": id}});
-    [done, completed]
-        .iter()
-        .map(|event| {
-            let kind = event["type"].as_str().unwrap_or_default();
-            format!("event: {kind}\ndata: {event}\n\n")
-        })
-        .collect()
+    let event = |event: &Value| {
+        let kind = event["type"].as_str().unwrap_or_default();
+        format!("event: {kind}\ndata: {event}\n\n")
+    };
+    event(&done) + &event(&completed)
 }
 
 /// Whether this is a step of a conversation, and no errand beside it.

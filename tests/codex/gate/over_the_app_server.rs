@@ -4,7 +4,7 @@
 
 use super::model::Step;
 use super::room;
-use super::scene::{ON_REQUEST, Scene};
+use super::scene::{ON_REQUEST, Scene, write};
 use crate::app_server::AppServer;
 use crate::app_server::Refusal;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn what_is_approved_runs_once() {
             let text = std::fs::read_to_string(&file).expect("it was written");
             let (kept, _) = text.trim_end().rsplit_once('\n').expect("four lines");
             for damaged in [text.replacen("touch", "tOuch", 1), format!("{kept}\n")] {
-                scene.write(&file, &damaged);
+                write(&file, &damaged);
                 let verified = scene.gate(&["journal", "verify"]);
                 assert_eq!(verified.code, Some(1), "{}", verified.text());
             }
@@ -275,19 +275,16 @@ fn a_policy_decides_whether_a_person_is_asked() {
                 let before = scene.journal().len();
                 let heard = scene.turn(&mut app, &json!({}), scene.flow());
                 let journal = &scene.journal()[before..];
-                match comes {
-                    Comes::Asked => {
-                        assert_eq!(app.questions.len(), 1, "{policy}");
-                        assert!(scene.took_made(), "{policy}: {heard:#?}");
-                        let expected = ["proposed", "approved", "started", "ended"];
-                        assert_eq!(journal, expected, "{policy}");
-                    }
-                    _ => {
-                        assert_eq!(app.questions.len(), 0, "{policy}");
-                        assert!(!scene.took_made(), "{policy}: {heard:#?}");
-                        assert!(heard[1].contains("Not approved: "), "{policy}: {heard:#?}");
-                        assert!(!journal.iter().any(|kind| kind == "approved"), "{policy}");
-                    }
+                if comes == Comes::Asked {
+                    assert_eq!(app.questions.len(), 1, "{policy}");
+                    assert!(scene.took_made(), "{policy}: {heard:#?}");
+                    let expected = ["proposed", "approved", "started", "ended"];
+                    assert_eq!(journal, expected, "{policy}");
+                } else {
+                    assert_eq!(app.questions.len(), 0, "{policy}");
+                    assert!(!scene.took_made(), "{policy}: {heard:#?}");
+                    assert!(heard[1].contains("Not approved: "), "{policy}: {heard:#?}");
+                    assert!(!journal.iter().any(|kind| kind == "approved"), "{policy}");
                 }
             }
         },
@@ -333,11 +330,11 @@ fn files_are_written_as_the_card_showed_them() {
             let project = &scene.lab.project;
             let (notes, more) = (project.join("notes.md"), project.join("more.md"));
             let before = "one\ntwo\nthree\n";
-            scene.write(&notes, before);
-            scene.write(&project.join("draft.md"), "one\n2\nthree\n");
+            write(&notes, before);
+            write(&project.join("draft.md"), "one\n2\nthree\n");
             let patch = "--- a/notes.md\n+++ b/notes.md\n@@ -1,3 +1,4 @@\n one\n-2\n+2.\n three\n+four\n\
                          --- /dev/null\n+++ b/more.md\n@@ -0,0 +1 @@\n+more\n";
-            scene.write(&project.join("change.patch"), patch);
+            write(&project.join("change.patch"), patch);
             let mut app = scene.app_server(&[], calmly(vec![approve()]));
             let steps = [
                 "apply --format json --write notes.md --content draft.md",
@@ -372,7 +369,7 @@ fn what_changed_since_the_approval_does_not_run() {
         |codex| {
             let scene = Scene::new(codex);
             let project = &scene.lab.project;
-            scene.write(&project.join("tool.sh"), "touch made\n");
+            write(&project.join("tool.sh"), "touch made\n");
             let mut app = scene.app_server(&[], calmly(vec![approve()]));
             let steps = [
                 Step::run(scene.line("apply --format json -- sh tool.sh")),
@@ -398,7 +395,7 @@ fn an_approver_that_looks_elsewhere_says_where() {
             // Codex hands a server no variable that its entry does not name.
             let file = scene.lab.project.join(".codex/config.toml");
             let text = std::fs::read_to_string(&file).expect("it was written");
-            scene.write(&file, &text.replace("\"XDG_STATE_HOME\", ", ""));
+            write(&file, &text.replace("\"XDG_STATE_HOME\", ", ""));
             let mut app = scene.app_server(&[], calmly(vec![approve()]));
             let heard = scene.turn(&mut app, &json!({}), scene.flow());
             assert_nothing_ran(&scene, &heard, "another state directory");

@@ -86,10 +86,10 @@ fn the_python_sdk_asks_and_is_believed() {
         assert!(unknown.contains("no such tool"), "{unknown}");
         for (index, (answer, comes)) in rows.iter().enumerate() {
             let result = &said["results"][index];
-            let text = result["text"].as_str().expect("a text");
-            assert!(text.contains(comes), "{answer}: {text}");
+            let told = result["text"].as_str().expect("a text");
+            assert!(told.contains(comes), "{answer}: {told}");
             let granted = *answer == "approve";
-            assert_eq!(result["is_error"], !granted, "{answer}: {text}");
+            assert_eq!(result["is_error"], !granted, "{answer}: {told}");
             let confirmed = scene.gate(&["apply", "--confirm", &tokens[index]]);
             assert_eq!(confirmed.done(), granted, "{answer}: {}", confirmed.stderr);
             assert_eq!(scene.took_made(), granted, "{answer}");

@@ -99,7 +99,7 @@ stream_max_retries = 0
 "#,
             self.model.base_url
         );
-        self.write(&self.lab.codex_home.join("config.toml"), &text);
+        write(&self.lab.codex_home.join("config.toml"), &text);
         self.lab.trust("trusted");
     }
 
@@ -111,7 +111,7 @@ stream_max_retries = 0
     /// Puts the approver and the rule in.
     fn install(&self) {
         let gate = self.gate.display();
-        self.write(
+        write(
             &self.lab.project.join(".codex/config.toml"),
             &format!(
                 r#"[mcp_servers.codexgate]
@@ -122,7 +122,7 @@ required = true
 "#
             ),
         );
-        self.write(
+        write(
             &self.lab.codex_home.join("rules/codexgate.rules"),
             &format!(
                 r#"prefix_rule(pattern=["{gate}", "apply"], decision="allow")
@@ -130,13 +130,6 @@ prefix_rule(pattern=["{gate}", ["approve", "reject", "install", "uninstall", "mc
 "#
             ),
         );
-    }
-
-    /// A file of the lab, with the folders above it.
-    pub fn write(&self, path: &Path, text: &str) {
-        let parent = path.parent().expect("it lies in the lab");
-        std::fs::create_dir_all(parent).expect("the lab is writable");
-        std::fs::write(path, text).expect("the lab is writable");
     }
 
     /// `program` in the project, with nothing of the caller's environment.
@@ -295,4 +288,11 @@ fn collect(path: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     } else if let Ok(bytes) = std::fs::read(path) {
         found.insert(path.to_path_buf(), bytes);
     }
+}
+
+/// Writes a file of the lab, and makes the folders above it.
+pub fn write(path: &Path, text: &str) {
+    let parent = path.parent().expect("it lies in the lab");
+    std::fs::create_dir_all(parent).expect("the lab is writable");
+    std::fs::write(path, text).expect("the lab is writable");
 }

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// How long something may take to show. It takes a second; a busy machine takes many.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// How often the screen is looked at.
 const LOOK: Duration = Duration::from_millis(50);
