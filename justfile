@@ -46,3 +46,9 @@ generate:
 # The whole check, as CI runs it
 ci:
     bash .ci/run
+
+# How long lint takes, beside a minimal program, agnix and taplo
+bench:
+    [ -x target/bench/venv/bin/agnix ] || (python3 -m venv target/bench/venv && target/bench/venv/bin/pip install -q agnix)
+    [ -x target/bench/node_modules/.bin/taplo ] || npm install --prefix target/bench --no-audit --no-fund --silent @taplo/cli
+    cargo bench --bench lint

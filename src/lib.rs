@@ -23,4 +23,6 @@ pub mod report;
 
 pub mod mcp;
 
+pub mod hook;
+
 pub mod cli;

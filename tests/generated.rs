@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap_complete::Shell;
 use codexgate::lint::registry::RULES;
-use codexgate::report::rule;
+use codexgate::report::{rule, schema};
 
 #[test]
 fn completions_are_those_of_the_definition() {
@@ -39,6 +39,14 @@ fn pages_of_rules_are_those_of_the_registry() {
         let id = name.trim_end_matches(".md");
         let known = id == "README" || RULES.iter().any(|rule| rule.id == id);
         assert!(known, "docs/rules/{name} is about no rule");
+    }
+}
+
+#[test]
+fn schemas_are_those_of_the_program() {
+    for name in schema::Name::ALL {
+        let file = format!("docs/schema/{}", name.file());
+        compare(&file, schema::schema(name).as_bytes());
     }
 }
 

@@ -358,7 +358,7 @@ mod tests {
         }
         let full = desk.at(0, |gate| gate.add(&bytes()));
         assert!(matches!(full, Err(Error::Full { count: 64 })));
-        let later = desk.at(3_600_000, |gate| waiting(gate)).expect("reads");
+        let later = desk.at(3_600_000, waiting).expect("reads");
         assert!(later.is_empty());
         desk.at(3_600_000, |gate| gate.add(&bytes()))
             .expect("there is room");

@@ -427,11 +427,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn refused(scene: &Scene, change: impl FnOnce(&mut CommandWish)) -> Error {
-        let mut wish = scene.wish(&["tool"]);
+        let mut wish = Scene::wish(&["tool"]);
         change(&mut wish);
         let wish = Wish {
             reason: None,
-            expires: Duration::from_secs(60),
+            expires: Duration::from_mins(1),
             what: What::Command(wish),
         };
         build(0, &scene.around, wish, &|name| scene.env(name)).expect_err("it is refused")
@@ -592,8 +592,8 @@ mod tests {
                 // The same content under another name.
                 around.executable = PathBuf::from(scene.program("tool"));
             }
-            let what = What::Command(scene.wish(&argv));
-            let expires = Duration::from_secs(60);
+            let what = What::Command(Scene::wish(&argv));
+            let expires = Duration::from_mins(1);
             let wish = Wish {
                 reason: None,
                 expires,
@@ -609,11 +609,11 @@ mod tests {
         let scene = Scene::new();
         scene.program("tool");
         let error = refused(&scene, |wish| {
-            wish.argv.push("x".repeat(WORDS_LIMIT).into())
+            wish.argv.push("x".repeat(WORDS_LIMIT).into());
         });
         assert!(matches!(error, Error::Limit { .. }));
         let error = refused(&scene, |wish| {
-            wish.timeout = TIMEOUT_LIMIT + Duration::from_secs(1)
+            wish.timeout = TIMEOUT_LIMIT + Duration::from_secs(1);
         });
         assert!(matches!(error, Error::Limit { .. }));
         let error = refused(&scene, |wish| wish.argv.clear());

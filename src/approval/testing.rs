@@ -95,27 +95,27 @@ impl Scene {
         }
     }
 
-    pub(crate) fn wish(&self, argv: &[&str]) -> CommandWish {
+    pub(crate) fn wish(argv: &[&str]) -> CommandWish {
         CommandWish {
             argv: argv.iter().map(OsString::from).collect(),
             inputs: Vec::new(),
             env: Vec::new(),
             stdin: None,
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
         }
     }
 
     /// A proposal of these words, made at 0, which lasts an hour.
     pub(crate) fn command(&self, argv: &[String]) -> Proposal {
         let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
-        let what = What::Command(self.wish(&argv));
+        let what = What::Command(Self::wish(&argv));
         self.proposal(what).expect("it can be proposed")
     }
 
     pub(crate) fn proposal(&self, what: What) -> Result<Proposal, super::Error> {
         let wish = Wish {
             reason: None,
-            expires: Duration::from_secs(3600),
+            expires: Duration::from_hours(1),
             what,
         };
         build(0, &self.around, wish, &|name| self.env(name))

@@ -20,9 +20,10 @@ use crate::codex::site;
 use crate::document::LineIndex;
 use crate::files;
 use crate::lint::registry::RULES;
-use crate::lint::{discover, words};
+use crate::lint::{baseline, config, discover, words};
 use crate::plan::{self, import};
 use crate::report::{Diagnostic, Excerpt, ui};
+use crate::text::quote;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +96,31 @@ impl Failure {
             Diagnostic::error(format!("cannot make the folder `{}`", folder.display()))
                 .note(source.to_string()),
         )
+    }
+
+    /// The same with another exit code, where something was done before.
+    #[must_use]
+    pub fn with_exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// Standard input among files, or without a name.
+    pub fn stdin_alone() -> Self {
+        Self::new(
+            Exit::Unable,
+            Diagnostic::error("standard input stands alone and needs a name"),
+        )
+        .hint("`codexgate lint - --stdin-filename .codex/config.toml`")
+    }
+
+    /// Standard input that is to be written.
+    pub fn cannot_fix_stdin() -> Self {
+        Self::new(
+            Exit::Unable,
+            Diagnostic::error("standard input cannot be written"),
+        )
+        .hint("`--fix --diff` shows the fixes")
     }
 
     /// A name that no rule has.
@@ -293,8 +319,45 @@ impl From<plan::Error> for Failure {
             }
             E::NoHome => Self::of(Exit::Unable, &error).hint("set one, or give `--codex-home DIR`"),
             E::BadServer { .. } | E::Twice { .. } => Self::of(Exit::Unable, &error),
+            E::UnsafeProgram { .. } => Self::of(Exit::Refused, &error).hint(
+                "install codexgate where no agent can write, as `cargo install` does, and run that \
+                 one; or leave out what points at it: `--no-approver --no-rule --no-hooks`",
+            ),
             E::Record { .. } => Self::of(Exit::Refused, &error)
                 .hint("move the record away: `uninstall` then works by value"),
+        }
+    }
+}
+
+impl From<config::Error> for Failure {
+    fn from(error: config::Error) -> Self {
+        let config::Error::Wrong { path, text, wrong } = error else {
+            return Self::of(Exit::Unable, &error);
+        };
+        let lines = LineIndex::new(&text);
+        let place = Excerpt::text(path.display().to_string(), &text, &lines, wrong.span);
+        let failure = Self::new(
+            Exit::Unable,
+            Diagnostic::error(wrong.message)
+                .at(place)
+                .note("this file decides what is silenced, so nothing is judged while it is wrong"),
+        );
+        match wrong.help {
+            Some(help) => failure.hint(help),
+            None => failure,
+        }
+    }
+}
+
+impl From<baseline::Error> for Failure {
+    fn from(error: baseline::Error) -> Self {
+        let failure = Self::of(Exit::Unable, &error);
+        match error {
+            baseline::Error::Missing { path } => failure.hint(format!(
+                "`codexgate lint --write-baseline {}` makes it",
+                quote::word(&path.display().to_string())
+            )),
+            _ => failure,
         }
     }
 }

@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn durations_have_units() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
-        assert_eq!(duration("1d"), Ok(Duration::from_secs(86_400)));
+        assert_eq!(duration("10m"), Ok(Duration::from_mins(10)));
+        assert_eq!(duration("1d"), Ok(Duration::from_hours(24)));
         for text in ["", "m", "-1", "1w", "1.5h", "99999999999999999999s"] {
             assert!(duration(text).is_err(), "{text}");
         }

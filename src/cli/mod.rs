@@ -21,17 +21,22 @@ use crate::report::ui::{Color, Loudness};
 
 mod apply;
 mod approve;
+mod commit;
 mod completions;
 mod explain;
 pub mod failure;
+mod gate;
 mod gated;
+mod hook;
 mod install;
 mod journal;
 mod lint;
 mod mcp;
+mod mend;
 mod pending;
 mod reject;
 mod rules;
+mod schema;
 mod show;
 mod state;
 mod uninstall;
@@ -99,15 +104,17 @@ enum Command {
     Install(Box<install::Args>),
     Uninstall(uninstall::Args),
     Lint(lint::Args),
+    Show(Box<show::Args>),
+    Explain(explain::Args),
+    Rules(rules::Args),
     Mcp(mcp::Args),
     Apply(Box<apply::Args>),
     Approve(approve::Args),
     Reject(reject::Args),
     Pending(pending::Args),
     Journal(journal::Args),
-    Show(Box<show::Args>),
-    Explain(explain::Args),
-    Rules(rules::Args),
+    Hook(hook::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
 }
 
@@ -117,15 +124,17 @@ impl Command {
             Self::Install(args) => install::run(&args, globals, ui),
             Self::Uninstall(args) => uninstall::run(&args, globals, ui),
             Self::Lint(args) => lint::run(&args, globals, ui),
+            Self::Show(args) => show::run(&args, globals, ui),
+            Self::Explain(args) => explain::run(&args, globals, ui),
+            Self::Rules(args) => rules::run(&args, globals, ui),
             Self::Mcp(args) => mcp::run(&args, globals),
             Self::Apply(args) => apply::run(&args, globals, ui),
             Self::Approve(args) => approve::run(&args, globals, ui),
             Self::Reject(args) => reject::run(&args, globals, ui),
             Self::Pending(args) => pending::run(&args, globals, ui),
             Self::Journal(args) => journal::run(&args, globals, ui),
-            Self::Show(args) => show::run(&args, globals, ui),
-            Self::Explain(args) => explain::run(&args, globals, ui),
-            Self::Rules(args) => rules::run(&args, globals, ui),
+            Self::Hook(args) => hook::run(&args, globals, ui),
+            Self::Schema(args) => schema::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
     }

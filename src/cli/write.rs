@@ -1,16 +1,16 @@
-//! The common end of `install` and `uninstall`: recover, show, ask, commit.
+//! The common end of `install` and `uninstall`: show, ask, commit.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::cli::commit::{self, Intents};
 use crate::cli::state::State;
 use crate::cli::{Exit, Failure};
 use crate::codex::Site;
-use crate::files::{self, RealDisk, Recovered};
+use crate::files::RealDisk;
 use crate::plan::record::Store;
 use crate::plan::uninstall::RecordChange;
 use crate::plan::{OnCollision, Plan, Scope, write};
 use crate::report::plan as report;
-use crate::report::ui::style;
 use crate::report::{Diagnostic, Ui};
 
 /// How a plan's result is written.
@@ -105,6 +105,13 @@ pub struct Ending {
     pub on_collision: Collisions,
 }
 
+impl Ending {
+    /// Whether only a difference is looked for.
+    pub const fn is_check(&self) -> bool {
+        self.check
+    }
+}
+
 /// What became of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -136,25 +143,7 @@ impl Act<'_> {
     /// # Errors
     /// Another run at work, or what was left cannot be followed.
     pub fn recover(&self, ui: &mut Ui) -> Result<(), Failure> {
-        let mut folders: Vec<(PathBuf, bool)> = Vec::new();
-        folders.extend(self.state.folder().map(|folder| (folder.clone(), true)));
-        for scope in [Scope::System, Scope::User, Scope::Project] {
-            if self.scopes.contains(&scope)
-                && let Some(folder) = scope_folder(self.site, scope)
-            {
-                folders.push((folder, false));
-            }
-        }
-        for (folder, any) in folders {
-            // What lies in the state directory is ours whatever it names; what lies beside a
-            // project's files may name those files alone.
-            // stops: a repository that brings an intent for a file of the user
-            let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-            let allowed = |path: &Path| any || path.parent() == Some(real.as_path());
-            let recovered = files::recover(&folder, &allowed, &mut RealDisk)?;
-            tell_recovered(&recovered, ui);
-        }
-        Ok(())
+        commit::recover(self.site, self.scopes, self.state, ui)
     }
 
     /// The store of records, where the state directory is safe.
@@ -228,71 +217,11 @@ impl Act<'_> {
     }
 
     fn commit(&self, plan: &Plan, records: &[RecordChange]) -> Result<(), Failure> {
-        let (intents, made) = self.intents(plan)?;
-        let committed = write::commit(plan, records, &intents, &mut RealDisk);
-        // Where the commit was remembered beside the files, that folder could not go with them.
+        let paths: Vec<&Path> = plan.files.iter().map(|file| file.path.as_path()).collect();
+        let intents = Intents::find(self.site, self.state, &paths)?;
+        let committed = write::commit(plan, records, &intents.folder, &mut RealDisk);
         let gone = plan.files.iter().flat_map(|file| &file.folders);
-        let folders: Vec<&PathBuf> = match &committed {
-            Ok(_) => gone.filter(|folder| **folder == intents).collect(),
-            Err(_) => made.iter().rev().collect(),
-        };
-        for folder in folders {
-            // Goes only if nothing is in it.
-            let _ = std::fs::remove_dir(folder);
-        }
+        intents.end(committed.is_ok(), gone);
         committed.map(drop).map_err(Failure::from)
-    }
-
-    /// Where the commit is remembered: a folder at least as trusted as every file of the plan.
-    /// The folders that had to be made for it come back, too.
-    fn intents(&self, plan: &Plan) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
-        if let Some(state) = self.state.folder() {
-            files::make_private_folder(state)
-                .map_err(|source| Failure::cannot_make(state, &source))?;
-            return Ok((state.clone(), Vec::new()));
-        }
-        let folder = [Scope::System, Scope::User, Scope::Project]
-            .into_iter()
-            .filter_map(|scope| scope_folder(self.site, scope))
-            .find(|folder| plan.files.iter().any(|file| file.path.starts_with(folder)))
-            .unwrap_or_else(|| self.site.dot_codex());
-        let mut made: Vec<PathBuf> = folder
-            .ancestors()
-            .take_while(|above| !above.exists())
-            .map(Path::to_path_buf)
-            .collect();
-        made.reverse();
-        let result = if self.site.codex_home.as_ref() == Some(&folder) {
-            files::make_private_folder(&folder)
-        } else {
-            std::fs::create_dir_all(&folder)
-        };
-        result.map_err(|source| Failure::cannot_make(&folder, &source))?;
-        Ok((folder, made))
-    }
-}
-
-fn scope_folder(site: &Site, scope: Scope) -> Option<PathBuf> {
-    match scope {
-        Scope::Project => Some(site.dot_codex()),
-        Scope::User => site.codex_home.clone(),
-        Scope::System => Some(site.system.clone()),
-    }
-}
-
-fn tell_recovered(recovered: &Recovered, ui: &mut Ui) {
-    let (mark, end) = (style::MARK, format!("{:#}", style::MARK));
-    for path in &recovered.undone {
-        ui.say(format!(
-            "{mark}recovered{end}: an earlier run was killed; `{}` is what it was before that run",
-            path.display()
-        ));
-    }
-    for left in &recovered.left {
-        ui.say(format!(
-            "{mark}not recovered{end}: `{}`: {}",
-            left.path.display(),
-            left.why
-        ));
     }
 }

@@ -81,6 +81,20 @@ pub fn discover(site: &Site, paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     Ok(walk.finish())
 }
 
+/// The file that `name` would be, whether or not it is there.
+///
+/// # Errors
+/// A name that is none of Codex's.
+pub fn named(site: &Site, name: &Path) -> Result<Subject, Error> {
+    let path = normal(&site.cwd.join(name));
+    match kind_of(&path) {
+        Some(kind) => Ok(Walk::new(site).subject(path, kind)),
+        None => Err(Error::UnknownFile {
+            path: name.to_path_buf(),
+        }),
+    }
+}
+
 /// Which of Codex's files a name is.
 fn kind_of(path: &Path) -> Option<Kind> {
     let name = path.file_name()?.to_str()?;

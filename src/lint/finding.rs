@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::{Rule, Severity, Source};
-use crate::document::{Edit, Node, Span};
+use crate::document::{Edit, KeyPath, Node, Span};
 use crate::text::{visible, visible_lines};
 
 /// Where in the file: a range of its text, or all of it.
@@ -51,6 +51,23 @@ pub struct Finding {
     pub helps: Vec<Cow<'static, str>>,
     /// Edits that mend it, if there are any.
     pub fix: Option<Fix>,
+    /// What silences it, if something does: it is counted then, and not shown.
+    pub silenced: Option<Silenced>,
+    /// The path of keys that it is at, as [`super::fingerprint::stamp`] found it.
+    pub key: KeyPath,
+    /// Its name that stays when lines move; empty until stamped.
+    pub fingerprint: String,
+}
+
+/// What keeps a finding from being shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Silenced {
+    /// A comment in its file.
+    Comment,
+    /// The project's `codexgate.toml`.
+    Config,
+    /// The baseline.
+    Baseline,
 }
 
 /// How much a fix can be trusted.
@@ -113,6 +130,15 @@ impl Finding {
         let edits = edits.into_iter().collect();
         self.fix = Some(Fix { grade, edits });
         self
+    }
+
+    /// The order of the text, then of the rules' names.
+    pub fn in_order(&self, other: &Self) -> std::cmp::Ordering {
+        (self.span(), self.rule.id, &self.message).cmp(&(
+            other.span(),
+            other.rule.id,
+            &other.message,
+        ))
     }
 
     /// Where it starts and ends; the whole file counts as its first byte.
@@ -178,6 +204,9 @@ impl<'a> Findings<'a> {
             notes: Vec::new(),
             helps: Vec::new(),
             fix: None,
+            silenced: None,
+            key: KeyPath::root(),
+            fingerprint: String::new(),
         });
         self.list.last_mut().expect("one was just added")
     }
@@ -189,9 +218,7 @@ impl<'a> Findings<'a> {
 
     /// All of them, in the order of the text, then of the rules' names.
     pub fn into_sorted(mut self) -> Vec<Finding> {
-        self.list.sort_by(|a, b| {
-            (a.span(), a.rule.id, &a.message).cmp(&(b.span(), b.rule.id, &b.message))
-        });
+        self.list.sort_by(Finding::in_order);
         self.list
     }
 }

@@ -3,17 +3,23 @@
 //! A [`Rule`] is data and one function: what it is called, how bad it is, why, examples that are
 //! its tests, and a check with the narrowest view that can decide. Findings are data, too:
 //! [`Findings::add`] takes a rule and a place, and everything about lines, columns and printing
-//! happens elsewhere. [`discover`] says which files are judged, [`run`] reads and parses each once.
+//! happens elsewhere. [`discover`] says which files are judged, [`run::read_all`] reads and parses each once.
 //!
 //! A rule never reads the disk, the environment or the clock, never formats a location, and never
 //! looks at another rule. What Codex accepts comes from [`crate::codex`], not from a list here.
 //! To add one: a file in `rules/`, a line in [`registry::RULES`]. The registry's test walks it.
 
+pub mod baseline;
+pub mod choose;
+pub mod config;
 pub mod discover;
 pub mod example;
 pub mod file;
 pub mod finding;
+pub mod fingerprint;
+pub mod fix;
 pub mod hooks;
+pub mod ignore;
 pub mod json;
 pub mod launch;
 pub mod registry;
@@ -25,9 +31,9 @@ pub mod shape;
 pub mod words;
 
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
-pub use finding::{Finding, Findings, Fix, Grade};
+pub use finding::{Finding, Findings, Fix, Grade, Silenced};
 pub use hooks::HooksFile;
-pub use run::{Report, run};
+pub use run::Report;
 
 /// How bad a finding is, from mild to grave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,6 +103,8 @@ pub enum Check {
     File(fn(&ConfigFile, &mut Findings)),
     /// One `requirements.toml` that parses.
     Requirements(fn(&ConfigFile, &mut Findings)),
+    /// The comments that silence findings of one file, after all other rules.
+    Ignores(fn(&[ignore::Ignore], &mut Findings)),
     /// The hooks of a `hooks.json` or of a configuration file.
     Hooks(fn(&HooksFile, &mut Findings)),
 }

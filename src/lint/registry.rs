@@ -19,6 +19,7 @@ pub static RULES: &[&Rule] = &[
     &rules::elicitations::INCOMPLETE,
     &rules::hooks::INVALID,
     &rules::hooks::REMOTE_CODE,
+    &rules::ignore_unused::RULE,
     &rules::keys::SWALLOWED,
     &rules::keys::UNKNOWN,
     &rules::keys::WRONG_TYPE,

@@ -5,6 +5,7 @@
 //! anywhere in the file, a value that is only named like a secret where such values belong. In a
 //! text that does not parse, each quoted piece of a line is looked at.
 
+use crate::document::comment::comments;
 use crate::document::{Data, Node, Span};
 use crate::plan::secret::{
     has_token, is_placeholder, is_secret_name, looks_secret, url_has_secret, without_scheme,
@@ -41,6 +42,8 @@ pub enum Role {
     Key,
     /// It stands where the name of a variable belongs.
     InPlaceOfName,
+    /// It stands in a comment.
+    Remark,
 }
 
 /// All secrets of a file, in the order of the text, none within another.
@@ -53,6 +56,7 @@ pub fn find(source: &Source) -> Vec<Secret> {
                 found: Vec::new(),
             };
             search.node(document.root());
+            in_comments(document.text(), &mut search.found);
             search.found
         }
         Content::Unreadable { .. } | Content::NotText { .. } => Vec::new(),
@@ -365,24 +369,39 @@ fn in_plain_text(text: &str) -> Vec<Secret> {
             value.clone_into(&mut name);
             at = (close + 1).min(line.len());
         }
-        // An unquoted token.
-        let mut from = 0;
-        for piece in line.split_whitespace() {
-            let here = from + line[from..].find(piece).unwrap_or_default();
-            from = here + piece.len();
-            if has_token(piece) && !is_reference(piece) {
-                let span = Span::new(start + here, start + from);
-                found.push(Secret {
-                    span,
-                    value: span,
-                    role: Role::Key,
-                    name: None,
-                });
-            }
-        }
+        tokens(line, start, Role::Key, &mut found);
         start += line.len();
     }
     found
+}
+
+/// Known tokens in the comments of a TOML text. A value that is only named like a secret is left
+/// alone there: comments are full of examples.
+fn in_comments(text: &str, found: &mut Vec<Secret>) {
+    if !text.contains('#') {
+        return;
+    }
+    for span in comments(text) {
+        tokens(&text[span.range()], span.start, Role::Remark, found);
+    }
+}
+
+/// Known tokens in `line`, which starts at byte `start`.
+fn tokens(line: &str, start: usize, role: Role, found: &mut Vec<Secret>) {
+    let mut from = 0;
+    for piece in line.split_whitespace() {
+        let here = from + line[from..].find(piece).unwrap_or_default();
+        from = here + piece.len();
+        if has_token(piece) && !is_reference(piece) {
+            let span = Span::new(start + here, start + from);
+            found.push(Secret {
+                span,
+                value: span,
+                role,
+                name: None,
+            });
+        }
+    }
 }
 
 #[cfg(test)]

@@ -19,10 +19,33 @@ const CONTEXT: usize = 3;
 
 /// The diff of `path` from `before` to `after`; a missing file is `None`.
 pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String {
+    let new = after.unwrap_or_default();
+    let old = without_secrets(before.unwrap_or_default());
+    draw(path, (before, &old), (after, new))
+}
+
+/// The diff between two texts, each without its secrets: ranges in order, none within another.
+pub fn between(path: &str, before: (&str, &[Span]), after: (&str, &[Span])) -> String {
+    let hide = |(text, secrets): (&str, &[Span])| {
+        let stand_in = |span: &Span| {
+            let secret = text.get(span.range()).unwrap_or_default();
+            (*span, redact::secret(secret))
+        };
+        replaced(text, &secrets.iter().map(stand_in).collect::<Vec<_>>())
+    };
+    let (old, new) = (hide(before), hide(after));
+    draw(path, (Some(before.0), &old), (Some(after.0), &new))
+}
+
+/// Compares the real texts, and draws the lines of those that may be shown: as many as the real
+/// ones have.
+fn draw(path: &str, before: (Option<&str>, &str), after: (Option<&str>, &str)) -> String {
+    let (before, shown_old) = before;
+    let (after, shown_new) = after;
     let old = before.unwrap_or_default();
     let new = after.unwrap_or_default();
-    let hidden = without_secrets(old);
-    let hidden: Vec<&str> = hidden.split_inclusive('\n').collect();
+    let shown_old: Vec<&str> = shown_old.split_inclusive('\n').collect();
+    let shown_new: Vec<&str> = shown_new.split_inclusive('\n').collect();
     let mut out = String::new();
     let name = visible(path);
     let side = |there: bool| if there { name.as_ref() } else { "/dev/null" };
@@ -53,10 +76,10 @@ pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String 
                 ChangeTag::Insert => ('+', style::ADDED),
                 ChangeTag::Equal => (' ', anstyle::Style::new()),
             };
-            let line = change
-                .old_index()
-                .and_then(|index| hidden.get(index).copied())
-                .unwrap_or_else(|| change.value());
+            let old = change.old_index().and_then(|index| shown_old.get(index));
+            let new = change.new_index().and_then(|index| shown_new.get(index));
+            // Where the shown texts had fewer lines, nothing of the real one is shown.
+            let line = old.or(new).copied().unwrap_or_default();
             let open = !change.value().ends_with('\n');
             let line = line.trim_end_matches('\n').trim_end_matches('\r');
             let line = line.trim_start_matches('\u{feff}');
@@ -92,12 +115,16 @@ fn without_secrets(text: &str) -> String {
     let mut found = Vec::new();
     collect(None, document.root(), &mut found);
     found.sort_by_key(|(span, _): &(Span, String)| span.start);
+    replaced(text, &found)
+}
+
+/// `text` with stand-ins for ranges in order. The number of lines stays, so that indices of lines
+/// do.
+fn replaced(text: &str, stand_ins: &[(Span, String)]) -> String {
     let mut out = text.to_owned();
-    for (span, stand_in) in found.iter().rev() {
-        // The number of lines stays, so that indices of lines do.
-        let breaks = document.slice(*span).matches('\n').count();
-        let new = format!("{stand_in}{}", "\n".repeat(breaks));
-        out.replace_range(span.range(), &new);
+    for (span, stand_in) in stand_ins.iter().rev() {
+        let breaks = text[span.range()].matches('\n').count();
+        out.replace_range(span.range(), &format!("{stand_in}{}", "\n".repeat(breaks)));
     }
     out
 }

@@ -5,10 +5,15 @@
 
 pub mod diagnostic;
 pub mod diff;
+pub mod github;
 pub mod json;
+pub mod junit;
 pub mod plan;
 pub mod policy;
+pub mod region;
 pub mod rule;
+pub mod sarif;
+pub mod schema;
 pub mod text;
 pub mod ui;
 

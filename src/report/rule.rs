@@ -170,9 +170,22 @@ pub fn page(rule: &Rule) -> String {
     }
     let _ = write!(
         out,
-        "\n## Where it is right\n\nOn its line, or on the line above:\n\n```toml\n# codexgate: ignore[{}] the reason\n```\n\nJSON and whole files: by `.codex/codexgate.toml`.\n",
+        "\n## Where it is right\n\nOn its line, or on the line above:\n\n```toml\n# codexgate: ignore[{}] the reason\n```\n\nJSON and whole files: by [`.codex/codexgate.toml`](../lint.md).\n",
         rule.id
     );
+    out
+}
+
+/// Why, and the first example of each kind, as Markdown.
+pub fn help(rule: &Rule) -> String {
+    let mut out = format!("{}\n", rule.why);
+    for (title, cases) in [("Bad", rule.bad), ("Good", rule.good)] {
+        if let Some(case) = cases.first() {
+            let _ = write!(out, "\n{title}, in `{}`:\n\n", case.place());
+            fence(&mut out, case.kind, case.input);
+        }
+    }
+    let _ = write!(out, "\nMore: `codexgate explain {}`\n", rule.id);
     out
 }
 

@@ -3,7 +3,7 @@
 use super::{Diagnostic, Excerpt, Severity};
 use crate::document::Span;
 use crate::lint::finding::Mark;
-use crate::lint::{Finding, Report, Source};
+use crate::lint::{Finding, Report, Silenced, Source};
 
 /// One finding.
 pub fn finding(source: &Source, finding: &Finding) -> Diagnostic {
@@ -38,12 +38,12 @@ fn excerpt(source: &Source, span: Span) -> Excerpt {
     )
 }
 
-/// The last line: how many of each, in how many files.
+/// The last lines: how many of each, in how many files, and what the project silences.
 pub fn summary(report: &Report) -> String {
-    let files = count(report.judged, "file");
     if report.judged == 0 {
         return "no Codex files here".to_owned();
     }
+    let files = count(report.judged, "file");
     let parts: Vec<String> = [Severity::Error, Severity::Warning, Severity::Info]
         .into_iter()
         .map(|severity| (report.count(severity), severity.name()))
@@ -53,14 +53,36 @@ pub fn summary(report: &Report) -> String {
             _ => count(number, name),
         })
         .collect();
-    if parts.is_empty() {
+    let found = if parts.is_empty() {
         format!("no findings in {files}")
     } else {
         format!("{} in {files}", parts.join(", "))
+    };
+    let by = [
+        (report.silenced(Silenced::Comment), "by comments"),
+        (report.silenced(Silenced::Config), "by codexgate.toml"),
+        (report.silenced(Silenced::Baseline), "by the baseline"),
+    ];
+    let mut hidden: Vec<String> = by
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, how)| format!("{number} silenced {how}"))
+        .collect();
+    if report.milder > 0 {
+        hidden.push(format!("{} made milder by codexgate.toml", report.milder));
+    }
+    if hidden.is_empty() {
+        found
+    } else {
+        format!(
+            "{found}\nbeside that: {} (`--no-ignore` undoes it)",
+            hidden.join(", ")
+        )
     }
 }
 
-fn count(number: usize, name: &str) -> String {
+/// `1 file`, `2 files`.
+pub fn count(number: usize, name: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {name}{plural}")
 }

@@ -1,6 +1,7 @@
 //! The commands of a gated action, wired: propose, approve at a terminal, run, look it up.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use crate::gate::Desk;
 
@@ -373,7 +374,6 @@ fn in_a_sandbox_it_says_what_to_do() {
         println!("skipped: root writes everywhere");
         return;
     }
-    use std::os::unix::fs::PermissionsExt as _;
     let desk = Desk::new();
     let above = desk.home.join(".local");
     fs::create_dir(&above).expect("folder");

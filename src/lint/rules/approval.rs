@@ -48,17 +48,23 @@ pub const OPEN: Rule = Rule {
     bad: &[
         case("approval_policy = ‹\"never\"›\nsandbox_mode = \"danger-full-access\"\n").also(&[
             "approval-never",
+            "auto-trust",
             "danger-full-access",
             "elicitations-off",
         ]),
         case("approval_policy = ‹\"never\"›\ndefault_permissions = \":danger-full-access\"\n")
-            .also(&["approval-never", "danger-full-access", "elicitations-off"]),
+            .also(&[
+                "approval-never",
+                "auto-trust",
+                "danger-full-access",
+                "elicitations-off",
+            ]),
     ],
     good: &[
         case("approval_policy = \"never\"\nsandbox_mode = \"read-only\"\n")
             .also(&["approval-never", "elicitations-off"]),
         case("approval_policy = \"on-request\"\nsandbox_mode = \"danger-full-access\"\n")
-            .also(&["danger-full-access"]),
+            .also(&["auto-trust", "danger-full-access"]),
     ],
     check: Check::File(open),
 };

@@ -25,12 +25,16 @@ pub const RULE: Rule = Rule {
           or with escapes.",
     bad: &[
         case("sandbox_mode = ‹\"danger-full-access\"›\n")
+            .also(&["auto-trust"])
             .fixed("sandbox_mode = \"workspace-write\"\n"),
         case("\"sandbox_mode\" = ‹'danger-full-access'› # for now\n")
+            .also(&["auto-trust"])
             .fixed("\"sandbox_mode\" = \"workspace-write\" # for now\n"),
         case("\"sandbox\\u005fmode\" = ‹\"danger\\u002dfull-access\"›\n")
+            .also(&["auto-trust"])
             .fixed("\"sandbox\\u005fmode\" = \"workspace-write\"\n"),
         case("sandbox_mode = ‹\"\"\"\ndanger-full-access\"\"\"›\n")
+            .also(&["auto-trust"])
             .fixed("sandbox_mode = \"workspace-write\"\n"),
         case("[profiles.x]\nsandbox_mode = ‹\"danger-full-access\"›\n")
             .also(&["profile-removed"])
@@ -42,10 +46,12 @@ pub const RULE: Rule = Rule {
             .also(&["profile-removed"])
             .fixed("profiles = { x = { sandbox_mode = \"workspace-write\" } }\n"),
         case("sandbox_mode = ‹{ danger-full-access = {} }›\n")
+            .also(&["auto-trust"])
             .fixed("sandbox_mode = \"workspace-write\"\n"),
         case("sandbox_mode = ‹\"danger-full-access\"›\n").of(Kind::Managed),
         case("sandbox_mode = ‹\"danger-full-access\"›\n").of(Kind::Profile),
         case("default_permissions = ‹\":danger-full-access\"›\n")
+            .also(&["auto-trust"])
             .fixed("default_permissions = \":workspace\"\n"),
         case(
             "default_permissions = ‹\"open\"›\n\

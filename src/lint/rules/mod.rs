@@ -7,6 +7,7 @@ pub mod elicitations;
 pub mod encoding;
 pub mod environment;
 pub mod hooks;
+pub mod ignore_unused;
 pub mod keys;
 pub mod launch;
 pub mod place;

@@ -76,6 +76,7 @@ fn inline(source: &Source, found: &mut Findings) {
     for secret in &source.secrets {
         let (what, help) = match secret.role {
             Role::InPlaceOfName => continue,
+            Role::Remark => ("in a comment", "take it out"),
             Role::Variable => (
                 "in a variable",
                 "name the variable in `env_vars`, and set it in the environment",

@@ -51,6 +51,7 @@ pub const AUTO: Rule = Rule {
         case("sandbox_mode = ‹\"workspace-write\"›\n"),
         case("default_permissions = ‹\":workspace\"›\n"),
         case("sandbox_mode = ‹\"workspace-write\"›\n").in_home(Home::System),
+        case("sandbox_mode = ‹\"danger-full-access\"›\n").also(&["danger-full-access"]),
     ],
     good: &[
         case("sandbox_mode = \"read-only\"\n"),
@@ -140,13 +141,13 @@ fn auto(file: &ConfigFile, found: &mut Findings) {
     }
     // In one file the permission profile is in force (scenario perm-beats-sandbox).
     let profile = file.root().child("default_permissions");
-    let wide = match profile {
-        Some(profile) => (profile.as_str() == Some(":workspace")).then_some(profile),
-        None => file
-            .root()
-            .child("sandbox_mode")
-            .filter(|mode| word(mode) == Some("workspace-write")),
+    let is_wide = |node: &&Node| match profile {
+        Some(_) => matches!(node.as_str(), Some(":workspace" | ":danger-full-access")),
+        None => matches!(word(node), Some("workspace-write" | "danger-full-access")),
     };
+    let wide = profile
+        .or_else(|| file.root().child("sandbox_mode"))
+        .filter(is_wide);
     if let Some(node) = wide {
         found.add(&AUTO, node).help(
             "keep `read-only` here, and let each project that you know say `workspace-write`",

@@ -14,7 +14,7 @@ fn exec(scene: &Scene, flags: &[&str]) -> Finished {
 #[test]
 fn nothing_is_granted_where_nobody_is_asked() {
     room::inside(
-        "gate::through_exec::nothing_is_granted_where_nobody_is_asked",
+        "flow::through_exec::nothing_is_granted_where_nobody_is_asked",
         |codex| {
             let scene = Scene::new(codex);
             for approval in ["on-request", "never"] {

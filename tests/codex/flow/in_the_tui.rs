@@ -82,7 +82,7 @@ fn flow(scene: &Scene) -> Vec<Step> {
 #[test]
 fn a_person_approves_and_it_runs_once() {
     at_a_terminal(
-        "gate::in_the_tui::a_person_approves_and_it_runs_once",
+        "flow::in_the_tui::a_person_approves_and_it_runs_once",
         |codex| {
             let scene = Scene::new(codex);
             scene.model.script(flow(&scene));
@@ -131,7 +131,7 @@ fn a_person_approves_and_it_runs_once() {
 #[test]
 fn every_other_key_grants_nothing() {
     at_a_terminal(
-        "gate::in_the_tui::every_other_key_grants_nothing",
+        "flow::in_the_tui::every_other_key_grants_nothing",
         |codex| {
             let scene = Scene::new(codex);
             let terminal = Terminal::start(&scene, &[]);
@@ -169,7 +169,7 @@ fn every_other_key_grants_nothing() {
 #[test]
 fn a_person_who_types_when_the_question_comes_grants_nothing() {
     at_a_terminal(
-        "gate::in_the_tui::a_person_who_types_when_the_question_comes_grants_nothing",
+        "flow::in_the_tui::a_person_who_types_when_the_question_comes_grants_nothing",
         |codex| {
             let scene = Scene::new(codex);
             scene.model.script(flow(&scene));
@@ -190,7 +190,7 @@ fn a_person_who_types_when_the_question_comes_grants_nothing() {
 #[test]
 fn a_card_that_would_be_cut_is_not_asked_there() {
     at_a_terminal(
-        "gate::in_the_tui::a_card_that_would_be_cut_is_not_asked_there",
+        "flow::in_the_tui::a_card_that_would_be_cut_is_not_asked_there",
         |codex| {
             let scene = Scene::new(codex);
             let words = "word ".repeat(300);
@@ -221,7 +221,7 @@ fn a_card_that_would_be_cut_is_not_asked_there() {
 #[test]
 fn an_approve_at_once_is_asked_once_more() {
     at_a_terminal(
-        "gate::in_the_tui::an_approve_at_once_is_asked_once_more",
+        "flow::in_the_tui::an_approve_at_once_is_asked_once_more",
         |codex| {
             let scene = Scene::new(codex);
             let terminal = Terminal::start(&scene, &[]);

@@ -53,7 +53,7 @@ fn python() -> Result<PathBuf, String> {
 
 #[test]
 fn the_python_sdk_asks_and_is_believed() {
-    let test = "gate::python_sdk::the_python_sdk_asks_and_is_believed";
+    let test = "flow::python_sdk::the_python_sdk_asks_and_is_believed";
     // Outside of the room, where there is a network.
     let python = match python() {
         Ok(python) => python,

@@ -10,7 +10,7 @@ use serde_json::json;
 #[test]
 fn a_session_that_could_forge_a_grant_is_refused() {
     room::inside(
-        "gate::open_sessions::a_session_that_could_forge_a_grant_is_refused",
+        "flow::open_sessions::a_session_that_could_forge_a_grant_is_refused",
         |codex| {
             let scene = Scene::new(codex);
             let home = scene.lab.home.display().to_string();
@@ -63,7 +63,7 @@ fn a_session_that_could_forge_a_grant_is_refused() {
 #[test]
 fn a_folder_beside_the_gate_may_be_added() {
     room::inside(
-        "gate::open_sessions::a_folder_beside_the_gate_may_be_added",
+        "flow::open_sessions::a_folder_beside_the_gate_may_be_added",
         |codex| {
             let scene = Scene::new(codex);
             let beside = scene.lab.root.join("beside");

@@ -51,7 +51,7 @@ fn assert_nothing_ran(scene: &Scene, heard: &[String], row: &str) {
 #[test]
 fn what_is_approved_runs_once() {
     room::inside(
-        "gate::over_the_app_server::what_is_approved_runs_once",
+        "flow::over_the_app_server::what_is_approved_runs_once",
         |codex| {
             let scene = Scene::new(codex);
             let mut app = scene.app_server(&[], calmly(vec![approve()]));
@@ -98,7 +98,7 @@ fn what_is_approved_runs_once() {
 #[test]
 fn every_other_answer_grants_nothing() {
     room::inside(
-        "gate::over_the_app_server::every_other_answer_grants_nothing",
+        "flow::over_the_app_server::every_other_answer_grants_nothing",
         |codex| {
             let scene = Scene::new(codex);
             let row = Rc::new(Cell::new(0));
@@ -166,7 +166,7 @@ fn every_other_answer_grants_nothing() {
 #[test]
 fn an_approve_at_once_is_a_slip_and_is_asked_again() {
     room::inside(
-        "gate::over_the_app_server::an_approve_at_once_is_a_slip_and_is_asked_again",
+        "flow::over_the_app_server::an_approve_at_once_is_a_slip_and_is_asked_again",
         |codex| {
             let scene = Scene::new(codex);
             let mut app = scene.app_server(&[], |_, _| vec![approve()]);
@@ -196,7 +196,7 @@ fn an_approve_at_once_is_a_slip_and_is_asked_again() {
 #[test]
 fn an_interrupted_turn_takes_the_question_away() {
     room::inside(
-        "gate::over_the_app_server::an_interrupted_turn_takes_the_question_away",
+        "flow::over_the_app_server::an_interrupted_turn_takes_the_question_away",
         |codex| {
             let scene = Scene::new(codex);
             let mut app = scene.app_server(&[], |_, _| Vec::new());
@@ -236,7 +236,7 @@ enum Comes {
 #[test]
 fn a_policy_decides_whether_a_person_is_asked() {
     room::inside(
-        "gate::over_the_app_server::a_policy_decides_whether_a_person_is_asked",
+        "flow::over_the_app_server::a_policy_decides_whether_a_person_is_asked",
         |codex| {
             let granular = |on: bool| {
                 format!(
@@ -306,7 +306,7 @@ fn assert_does_not_start(scene: &Scene) {
 #[test]
 fn a_question_that_nobody_answers_ends_with_its_proposal() {
     room::inside(
-        "gate::over_the_app_server::a_question_that_nobody_answers_ends_with_its_proposal",
+        "flow::over_the_app_server::a_question_that_nobody_answers_ends_with_its_proposal",
         |codex| {
             let scene = Scene::new(codex);
             let mut app = scene.app_server(&[], |_, _| Vec::new());
@@ -324,7 +324,7 @@ fn a_question_that_nobody_answers_ends_with_its_proposal() {
 #[test]
 fn files_are_written_as_the_card_showed_them() {
     room::inside(
-        "gate::over_the_app_server::files_are_written_as_the_card_showed_them",
+        "flow::over_the_app_server::files_are_written_as_the_card_showed_them",
         |codex| {
             let scene = Scene::new(codex);
             let project = &scene.lab.project;
@@ -365,7 +365,7 @@ fn files_are_written_as_the_card_showed_them() {
 #[test]
 fn what_changed_since_the_approval_does_not_run() {
     room::inside(
-        "gate::over_the_app_server::what_changed_since_the_approval_does_not_run",
+        "flow::over_the_app_server::what_changed_since_the_approval_does_not_run",
         |codex| {
             let scene = Scene::new(codex);
             let project = &scene.lab.project;
@@ -389,7 +389,7 @@ fn what_changed_since_the_approval_does_not_run() {
 #[test]
 fn an_approver_that_looks_elsewhere_says_where() {
     room::inside(
-        "gate::over_the_app_server::an_approver_that_looks_elsewhere_says_where",
+        "flow::over_the_app_server::an_approver_that_looks_elsewhere_says_where",
         |codex| {
             let scene = Scene::new(codex);
             // Codex hands a server no variable that its entry does not name.

@@ -31,7 +31,7 @@ fn run(scene: &Scene, lines: &[String]) -> Vec<String> {
 #[test]
 fn an_agent_cannot_write_what_makes_a_grant() {
     room::inside(
-        "gate::in_the_sandbox::an_agent_cannot_write_what_makes_a_grant",
+        "flow::in_the_sandbox::an_agent_cannot_write_what_makes_a_grant",
         |codex| {
             let (scene, token) = with_a_proposal(codex);
             let root = scene.lab.root.display();
@@ -112,7 +112,7 @@ fn an_agent_cannot_write_what_makes_a_grant() {
 #[test]
 fn an_agent_cannot_reach_the_approving_side() {
     room::inside(
-        "gate::in_the_sandbox::an_agent_cannot_reach_the_approving_side",
+        "flow::in_the_sandbox::an_agent_cannot_reach_the_approving_side",
         |codex| {
             let (scene, token) = with_a_proposal(codex);
             let gate = scene.gate.display();
@@ -169,7 +169,7 @@ fn an_agent_cannot_reach_the_approving_side() {
 #[test]
 fn an_agent_cannot_make_the_gate_approve_through_itself() {
     room::inside(
-        "gate::in_the_sandbox::an_agent_cannot_make_the_gate_approve_through_itself",
+        "flow::in_the_sandbox::an_agent_cannot_make_the_gate_approve_through_itself",
         |codex| {
             let (scene, token) = with_a_proposal(codex);
             let gate = scene.gate.display();
@@ -200,7 +200,7 @@ fn an_agent_cannot_make_the_gate_approve_through_itself() {
 #[test]
 fn an_agent_cannot_choose_where_the_gate_looks() {
     room::inside(
-        "gate::in_the_sandbox::an_agent_cannot_choose_where_the_gate_looks",
+        "flow::in_the_sandbox::an_agent_cannot_choose_where_the_gate_looks",
         |codex| {
             let scene = Scene::new(codex);
             let gate = scene.gate.display();
@@ -259,7 +259,7 @@ fn an_agent_cannot_choose_where_the_gate_looks() {
 #[test]
 fn a_project_that_chooses_for_the_gate_is_refused_with_its_line() {
     room::inside(
-        "gate::in_the_sandbox::a_project_that_chooses_for_the_gate_is_refused_with_its_line",
+        "flow::in_the_sandbox::a_project_that_chooses_for_the_gate_is_refused_with_its_line",
         |codex| {
             let scene = Scene::new(codex);
             let file = scene.lab.project.join(".codex/config.toml");
@@ -297,7 +297,7 @@ fn a_project_that_chooses_for_the_gate_is_refused_with_its_line() {
 #[test]
 fn the_gate_reads_nothing_for_an_agent() {
     room::inside(
-        "gate::in_the_sandbox::the_gate_reads_nothing_for_an_agent",
+        "flow::in_the_sandbox::the_gate_reads_nothing_for_an_agent",
         |codex| {
             let scene = Scene::new(codex);
             let secret = scene.lab.home.join("secret");
@@ -341,7 +341,7 @@ fn the_gate_reads_nothing_for_an_agent() {
 #[test]
 fn an_agent_that_is_its_own_client_gets_no_grant() {
     room::inside(
-        "gate::in_the_sandbox::an_agent_that_is_its_own_client_gets_no_grant",
+        "flow::in_the_sandbox::an_agent_that_is_its_own_client_gets_no_grant",
         |codex| {
             let (scene, token) = with_a_proposal(codex);
             // The approver's own words, and the right answer in its time.
