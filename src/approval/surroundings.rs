@@ -6,8 +6,8 @@
 //! folder. It cannot see the flags of a running session; the approver can.
 
 use super::error::Error;
-use crate::codex::effective::By;
 use crate::codex::effective::sandbox::Reach;
+use crate::codex::effective::{By, Merged};
 use crate::codex::layer::{Kind, Layer};
 use crate::codex::rules_text::{self, Verdict};
 use crate::codex::{Effective, Question, Site, Sources, rules_file};
@@ -192,12 +192,18 @@ fn place(by: &By) -> String {
     }
 }
 
-/// Folders that the configured sandbox lets an agent write.
+/// Folders that the sandbox lets an agent write: those in force, and those that are configured and
+/// come into force once a session is started with `-s workspace-write`.
 fn roots(effective: &Effective, site: &Site) -> Vec<PathBuf> {
-    match effective.policy().map(|policy| &policy.sandbox.value.reach) {
-        Some(Reach::Workspace { roots, .. }) => roots.iter().map(|r| site.cwd.join(r)).collect(),
+    let mut found = match effective.policy().map(|policy| &policy.sandbox.value.reach) {
+        Some(Reach::Workspace { roots, .. }) => roots.clone(),
         Some(Reach::ReadOnly | Reach::AllFiles | Reach::Everything) | None => Vec::new(),
+    };
+    let key = ["sandbox_workspace_write", "writable_roots"];
+    if let Some(Value::Array(items)) = effective.merged.get(&key).map(Merged::value) {
+        found.extend(items.iter().filter_map(Value::as_str).map(PathBuf::from));
     }
+    found.iter().map(|root| site.cwd.join(root)).collect()
 }
 
 /// How a project's layer, trusted or not, decides about the environment of commands, about the

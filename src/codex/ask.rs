@@ -91,7 +91,8 @@ impl Talk {
             .map_err(fails)?;
         let (send, lines) = sync_channel(LINES_AHEAD);
         let output = child.stdout.take();
-        let mut talk = Self {
+        // Made first, so that the program is ended whatever fails from here.
+        let talk = Self {
             child,
             lines,
             program: program.clone(),
@@ -101,7 +102,6 @@ impl Talk {
         if let Some(output) = output {
             read_lines(output, LINE_LIMIT, move |line| send.send(line).is_ok()).map_err(fails)?;
         }
-        talk.until = Instant::now() + limit;
         Ok(talk)
     }
 
@@ -198,7 +198,7 @@ pub fn hooks(
     let top = staged.path().canonicalize().map_err(AskError::Folder)?;
     let (home, project) = (top.join("home"), top.join("project"));
     let dot = project.join(super::site::DOT_CODEX);
-    stage(&top, &home, &project, files).map_err(AskError::Folder)?;
+    stage(&home, &project, files).map_err(AskError::Folder)?;
     let mut command = Command::new(codex);
     command
         .arg("app-server")
@@ -246,12 +246,11 @@ pub fn hooks(
     Ok(seen.collect())
 }
 
-fn stage(top: &Path, home: &Path, project: &Path, files: &[(&str, &str)]) -> io::Result<()> {
+fn stage(home: &Path, project: &Path, files: &[(&str, &str)]) -> io::Result<()> {
     let dot = project.join(super::site::DOT_CODEX);
     fs::create_dir_all(home)?;
     fs::create_dir_all(&dot)?;
     let name = project.to_string_lossy();
-    debug_assert!(project.starts_with(top), "it is staged below the top");
     fs::write(
         home.join(super::layer::CONFIG_TOML),
         format!(

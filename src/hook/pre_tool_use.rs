@@ -51,9 +51,10 @@ pub fn answer(command: &str, program: &Path, around: &Surroundings) -> Answer {
     let proposal = [own.as_ref(), "apply", "--"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
+    // Codex puts words of its own right behind ours, so the line to copy is not the last one.
     Answer::Deny(format!(
         "{line} wants a person's approval for this command. Propose it with this one plain \
-         command, then call `codexgate_approve` with the token that it prints:\n{}",
+         command:\n{}\nIt runs nothing and prints a token; call `codexgate_approve` with that token.",
         quote::words(proposal)
     ))
 }
@@ -178,7 +179,7 @@ mod tests {
             ("env A=1 terraform plan", "env 'A=1' terraform plan"),
         ] {
             let why = scene.denies(command);
-            let line = why.lines().last().unwrap_or_default();
+            let line = why.lines().nth(1).unwrap_or_default();
             assert!(line.starts_with(&format!("{own} apply -- ")), "{why}");
             assert_eq!(
                 plain_words(line).expect("it is plain")[3..],
@@ -194,7 +195,7 @@ mod tests {
             "echo $(terraform apply)",
         ] {
             let why = scene.denies(command);
-            let words = plain_words(why.lines().last().unwrap_or_default()).expect("plain");
+            let words = plain_words(why.lines().nth(1).unwrap_or_default()).expect("plain");
             assert!(
                 words.contains(&command.to_owned()) || words[3] == "bash",
                 "{why}"

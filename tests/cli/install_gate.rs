@@ -567,7 +567,7 @@ fn hooks_answer_and_never_stop_codex() {
     assert_eq!(specific["permissionDecision"], "deny");
     let reason = specific["permissionDecisionReason"].as_str().expect("text");
     assert!(
-        reason.ends_with(&format!("{program} apply -- ./terraform apply")),
+        reason.contains(&format!("\n{program} apply -- ./terraform apply\n")),
         "{reason}"
     );
     assert_eq!(hook(&sandbox, "pre-tool-use", &tool("ls")), Value::Null);

@@ -3,96 +3,29 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use codexgate::approval::{self, CommandWish, Gate, Surroundings, SystemClock, Token, What, Wish};
-use codexgate::files::RealDisk;
 use serde_json::{Value, json};
 
+use super::gate::Desk;
 use super::support::{Sandbox, shown};
 
-/// A sandbox with the executable and the state directory where both are safe.
-pub struct Stage {
-    pub sandbox: Sandbox,
-}
-
-impl Stage {
-    pub fn new() -> Self {
-        let sandbox = Sandbox::with_state();
-        fs::create_dir(sandbox.path("bin")).expect("a folder");
-        fs::copy(
-            env!("CARGO_BIN_EXE_codexgate"),
-            sandbox.path("bin/codexgate"),
-        )
-        .expect("a copy");
-        let state = sandbox.path("home/.local/state/codexgate");
-        fs::create_dir_all(&state).expect("folders");
-        fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("its owner's");
-        Self { sandbox }
-    }
-
-    pub fn program(&self) -> PathBuf {
-        self.sandbox.path("bin/codexgate")
-    }
-
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(self.program());
-        command
-            .arg("mcp")
-            .env_clear()
-            .env("HOME", self.sandbox.path("home"))
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir(self.sandbox.path("project"));
-        command
-    }
-
-    pub fn propose(&self, argv: &[&str]) -> Token {
-        let around = Surroundings {
-            state: self.sandbox.path("home/.local/state/codexgate"),
-            codex_home: Some(self.sandbox.path("home/.codex")),
-            executable: self.program(),
-            cwd: self.sandbox.path("project"),
-            project: self.sandbox.path("project"),
-            writable: vec![PathBuf::from("/tmp")],
-            user_policy: None,
-            system_policy: self.sandbox.path("none.toml"),
-        };
-        let mut disk = RealDisk;
-        let mut gate = Gate::open(&around, &SystemClock, &mut disk).expect("it opens");
-        let command = CommandWish {
-            argv: argv.iter().map(Into::into).collect(),
-            inputs: Vec::new(),
-            env: Vec::new(),
-            stdin: None,
-            timeout: Duration::from_secs(5),
-        };
-        let wish = Wish {
-            reason: None,
-            expires: Duration::from_mins(15),
-            what: What::Command(command),
-        };
-        let proposed = approval::propose(&mut gate, &around, wish);
-        proposed.expect("it can be proposed").0.token().clone()
-    }
-
-    pub fn grants(&self) -> usize {
-        let grants = self.sandbox.path("home/.local/state/codexgate/grants");
-        fs::read_dir(grants).map_or(0, Iterator::count)
-    }
+/// How many grants there are.
+pub fn grants(desk: &Desk) -> usize {
+    fs::read_dir(desk.state().join("grants")).map_or(0, Iterator::count)
 }
 
 /// A running approver.
 struct Running {
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<std::process::ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Running {
-    fn start(stage: &Stage) -> Self {
-        let mut command = stage.command();
+    fn start(desk: &Desk) -> Self {
+        let mut command = desk.command();
+        command.arg("mcp");
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -205,16 +138,16 @@ fn a_caller_does_not_choose_what_judges_it() {
 
 #[test]
 fn a_proposal_is_asked_about_and_two_slips_grant_nothing() {
-    let stage = Stage::new();
-    let token = stage.propose(&["true", "--now"]);
-    let mut running = Running::start(&stage);
+    let desk = Desk::new();
+    let token = desk.propose(["--", "true", "--now"]);
+    let mut running = Running::start(&desk);
     running.initialize();
-    let asked = running.call(token.as_str());
+    let asked = running.call(&token);
     let card = asked["params"]["message"]
         .as_str()
         .unwrap_or_else(|| panic!("{asked}"));
     assert!(
-        card.contains("true --now") && card.contains(token.as_str()),
+        card.contains("true --now") && card.contains(&token),
         "{card}"
     );
     let approve = |id: &Value| {
@@ -229,28 +162,28 @@ fn a_proposal_is_asked_about_and_two_slips_grant_nothing() {
     let text = result["result"]["content"][0]["text"]
         .as_str()
         .expect("a text");
-    let command = format!("{} approve {token}", stage.program().display());
+    let command = format!("{} approve {token}", desk.executable.display());
     assert!(text.contains("slip") && text.contains(&command), "{text}");
-    assert_eq!(stage.grants(), 0);
+    assert_eq!(grants(&desk), 0);
 }
 
 #[test]
 fn where_the_gate_cannot_hold_the_result_says_why() {
     let token = "0000-0000-0000-0000-0000";
-    let text = |stage: &Stage| {
-        let mut running = Running::start(stage);
+    let text = |desk: &Desk| {
+        let mut running = Running::start(desk);
         running.initialize();
         let result = running.call(token);
         assert_eq!(result["result"]["isError"], true, "{result}");
         let text = result["result"]["content"][0]["text"]
             .as_str()
             .expect("a text");
-        text.replace(&stage.sandbox.path("").display().to_string(), "[TMP]/")
+        text.replace(&format!("{}/", desk.top.display()), "[TMP]/")
     };
     let tell = "Tell the person: this has to be mended before anything can be approved.";
-    let stage = Stage::new();
+    let desk = Desk::new();
     assert_eq!(
-        text(&stage),
+        text(&desk),
         format!(
             "Not approved: no proposal `{token}` waits in `[TMP]/home/.local/state/codexgate`: it \
              is unknown there. If it is still wanted, propose it again with [TMP]/bin/codexgate \
@@ -258,44 +191,77 @@ fn where_the_gate_cannot_hold_the_result_says_why() {
         )
     );
     let mode = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(stage.sandbox.path("home/.local/state/codexgate"), mode).expect("a mode");
+    fs::set_permissions(desk.state(), mode).expect("a mode");
     assert_eq!(
-        text(&stage),
+        text(&desk),
         format!(
             "Not approved: the state directory is not safe: `[TMP]/home/.local/state/codexgate` \
              has mode 0755, not 0700. {tell} It comes from `$HOME`."
         )
     );
-    let config = "project/.codex/config.toml";
-    let stage = Stage::new();
-    stage
-        .sandbox
-        .write(config, "sandbox_mode = \"danger-full-access\"\n");
-    stage.sandbox.trust_project();
+    let config = ".codex/config.toml";
+    let desk = Desk::new();
+    desk.write(config, "sandbox_mode = \"danger-full-access\"\n");
+    let trust = format!(
+        "[projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+        desk.project.display()
+    );
+    fs::write(desk.home.join(".codex/config.toml"), trust).expect("a file");
     assert_eq!(
-        text(&stage),
+        text(&desk),
         format!(
             "Not approved: the gate is open here: the sandbox is off, decided by \
-             [TMP]/{config}:1:16. {tell}"
+             [TMP]/project/{config}:1:16. {tell}"
         )
     );
-    let stage = Stage::new();
-    stage
-        .sandbox
-        .write(config, "[mcp_servers.codexgate.env]\nHOME = \"/x\"\n");
+    let desk = Desk::new();
+    desk.write(config, "[mcp_servers.codexgate.env]\nHOME = \"/x\"\n");
     assert_eq!(
-        text(&stage),
+        text(&desk),
         format!(
-            "Not approved: the project decides how this runs: [TMP]/{config}:1:1 has \
+            "Not approved: the project decides how this runs: [TMP]/project/{config}:1:1 has \
              `mcp_servers.codexgate.env`. {tell}"
         )
     );
 }
 
 #[test]
+fn an_agent_is_told_the_path_that_it_was_started_by() {
+    use std::os::unix::process::CommandExt as _;
+    let desk = Desk::new();
+    let link = desk.top.join("link");
+    std::os::unix::fs::symlink(&desk.executable, &link).expect("a link");
+    let list = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    let told = |command: &mut Command| {
+        let command = command
+            .arg("mcp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut input = child.stdin.take().expect("a pipe");
+        input.write_all(list.as_bytes()).expect("it reads");
+        drop(input);
+        let output = child.wait_with_output().expect("it ends");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    // The rule that lets it out of the sandbox matches one spelling, so a link stays a link.
+    let by_link = told(Command::new(&link).current_dir(&desk.project));
+    assert!(
+        by_link.contains(&format!("`{} apply", link.display())),
+        "{by_link}"
+    );
+    let by_name = told(desk.command().arg0("codexgate"));
+    let path = desk.executable.display();
+    assert!(by_name.contains(&format!("`{path} apply")), "{by_name}");
+    // What is no name of this one is not believed.
+    let by_lie = told(desk.command().arg0("/bin/sh"));
+    assert!(by_lie.contains(&format!("`{path} apply")), "{by_lie}");
+}
+
+#[test]
 fn a_line_of_a_hundred_megabytes_costs_no_memory() {
-    let stage = Stage::new();
-    let mut running = Running::start(&stage);
+    let desk = Desk::new();
+    let mut running = Running::start(&desk);
     running.initialize();
     let chunk = vec![b'x'; 1_000_000];
     for _ in 0..100 {
@@ -317,19 +283,19 @@ fn a_line_of_a_hundred_megabytes_costs_no_memory() {
 
 #[test]
 fn it_ends_with_its_input_and_on_a_signal_while_a_question_is_open() {
-    let stage = Stage::new();
-    let token = stage.propose(&["true"]);
-    let mut running = Running::start(&stage);
+    let desk = Desk::new();
+    let token = desk.propose(["--", "true"]);
+    let mut running = Running::start(&desk);
     running.initialize();
-    assert_eq!(running.call(token.as_str())["method"], "elicitation/create");
+    assert_eq!(running.call(&token)["method"], "elicitation/create");
     running.input = None;
     assert_eq!(running.hear()["method"], "notifications/cancelled");
     assert_eq!(running.hear()["result"]["isError"], true);
     assert_eq!(running.child.wait().expect("it ends").code(), Some(0));
 
-    let mut running = Running::start(&stage);
+    let mut running = Running::start(&desk);
     running.initialize();
-    running.call(token.as_str());
+    running.call(&token);
     let kill = Command::new("kill")
         .arg(running.child.id().to_string())
         .status();
@@ -339,5 +305,5 @@ fn it_ends_with_its_input_and_on_a_signal_while_a_question_is_open() {
         std::os::unix::process::ExitStatusExt::signal(&status),
         Some(15)
     );
-    assert_eq!(stage.grants(), 0);
+    assert_eq!(grants(&desk), 0);
 }

@@ -12,7 +12,8 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleClient, ServiceExt as _};
 use serde_json::{Value, json};
 
-use super::mcp::Stage;
+use super::gate::Desk;
+use super::mcp::grants;
 
 /// A client that answers each form in the same way, and remembers what it was asked.
 #[derive(Clone)]
@@ -49,15 +50,16 @@ impl ClientHandler for Client {
 
 /// One call of the tool: the tools, the forms that were shown, and the result.
 fn session(client: &Client) -> (Value, Vec<Value>, Value, String) {
-    let stage = Stage::new();
-    let token = stage.propose(&["true", "--sdk"]).to_string();
+    let desk = Desk::new();
+    let token = desk.propose(["--", "true", "--sdk"]);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     let (tools, result, version) = runtime.block_on(async {
-        let mut command = tokio::process::Command::from(stage.command());
+        let mut command = tokio::process::Command::from(desk.command());
         command
+            .arg("mcp")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true);
@@ -81,7 +83,7 @@ fn session(client: &Client) -> (Value, Vec<Value>, Value, String) {
         assert!(child.wait().await.expect("it ends").success());
         (tools, result, info.protocol_version.to_string())
     });
-    assert_eq!(stage.grants(), 0);
+    assert_eq!(grants(&desk), 0);
     let asked = client.asked.lock().expect("not poisoned").clone();
     let tools = serde_json::to_value(tools).expect("JSON");
     (

@@ -1,5 +1,6 @@
 //! The gate that `install` writes is the gate that Codex sees: an approver, a rule, trusted hooks.
 
+use crate::install::{PROGRAM, place_program};
 use crate::lab::Lab;
 use crate::process::{self, Finished};
 use crate::program;
@@ -24,13 +25,8 @@ impl Place {
         let state = lab.root.join("state").display().to_string();
         lab.env.insert("XDG_STATE_HOME".to_owned(), state);
         lab.fake_git();
-        let folder = lab.root.join("a program");
-        std::fs::create_dir(&folder).expect("the lab is writable");
-        let program = folder.join("codexgate");
-        let built = Path::new(env!("CARGO_BIN_EXE_codexgate"));
-        if std::fs::hard_link(built, &program).is_err() {
-            std::fs::copy(built, &program).expect("there is room for a copy");
-        }
+        place_program(&lab.root);
+        let program = lab.root.join(PROGRAM);
         let dot = lab.project.join(".codex");
         std::fs::create_dir(&dot).expect("the lab is writable");
         Self {

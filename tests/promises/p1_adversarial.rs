@@ -6,115 +6,60 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use codexgate::approval::{
-    self, Clock as _, CommandWish, Gate, Journal, Surroundings, SystemClock, Token, What, Wish,
-};
-use codexgate::files::RealDisk;
-use codexgate::mcp::{Desk, GateDesk, Now, Refusal, Server, TOOL};
+use codexgate::approval::{Clock as _, Journal, SystemClock};
+use codexgate::mcp::{self, GateDesk, Now, Refusal, Server, TOOL};
 use codexgate::rpc::Line;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A project beside a state directory, where no agent could write it.
-struct Stage {
-    keep: tempfile::TempDir,
-    around: Surroundings,
+use super::gate::Desk;
+
+fn propose(desk: &Desk) -> String {
+    desk.propose(["--", "true"])
 }
 
-impl Stage {
-    fn new() -> Self {
-        let keep = tempfile::tempdir_in("/var/tmp").expect("a folder");
-        let top = keep.path().canonicalize().expect("it is there");
-        let project = top.join("project");
-        let state = top.join("state");
-        for folder in [&project, &state] {
-            fs::create_dir(folder).expect("a folder");
-        }
-        fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("its owner's");
-        fs::write(top.join("codexgate"), "the executable").expect("a file");
-        let around = Surroundings {
-            state,
-            codex_home: Some(top.join("codex")),
-            executable: top.join("codexgate"),
-            cwd: project.clone(),
-            project,
-            writable: vec![PathBuf::from("/tmp")],
-            user_policy: None,
-            system_policy: top.join("none.toml"),
-        };
-        Self { keep, around }
-    }
+/// Names and bytes of what lies in `grants`.
+fn grants(desk: &Desk) -> Vec<(String, Vec<u8>)> {
+    let mut found: Vec<_> = fs::read_dir(desk.state().join("grants"))
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be listed").path())
+        .map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy();
+            (name.into_owned(), fs::read(&path).expect("it can be read"))
+        })
+        .collect();
+    found.sort();
+    found
+}
 
-    fn with_gate<T>(&self, act: impl FnOnce(&mut Gate<'_>) -> T) -> T {
-        let mut disk = RealDisk;
-        let mut gate = Gate::open(&self.around, &SystemClock, &mut disk).expect("it opens");
-        act(&mut gate)
-    }
+/// How many records of the journal are of this kind.
+fn count(desk: &Desk, kind: &str) -> usize {
+    let journal = fs::read_to_string(desk.state().join("journal.jsonl")).expect("a journal");
+    let kind = format!("\"kind\":\"{kind}\"");
+    journal.lines().filter(|line| line.contains(&kind)).count()
+}
 
-    fn propose(&self) -> Token {
-        let command = CommandWish {
-            argv: vec!["true".into()],
-            inputs: Vec::new(),
-            env: Vec::new(),
-            stdin: None,
-            timeout: Duration::from_secs(5),
-        };
-        let wish = Wish {
-            reason: None,
-            expires: Duration::from_mins(15),
-            what: What::Command(command),
-        };
-        let proposed = self.with_gate(|gate| approval::propose(gate, &self.around, wish));
-        proposed.expect("it can be proposed").0.token().clone()
-    }
-
-    /// Names and bytes of what lies in `grants`.
-    fn grants(&self) -> Vec<(String, Vec<u8>)> {
-        let mut found: Vec<_> = fs::read_dir(self.around.state.join("grants"))
-            .expect("it is there")
-            .map(|entry| entry.expect("it can be listed").path())
-            .map(|path| {
-                let name = path
-                    .file_name()
-                    .expect("a name")
-                    .to_string_lossy()
-                    .into_owned();
-                (name, fs::read(path).expect("it can be read"))
-            })
-            .collect();
-        found.sort();
-        found
-    }
-
-    fn count(&self, kind: &str) -> usize {
-        let journal = fs::read_to_string(self.around.state.join("journal.jsonl"));
-        let records = journal.unwrap_or_default();
-        records.lines().filter(|line| line.contains(kind)).count()
-    }
-
-    fn server(&self, ahead: &Rc<Cell<u64>>) -> Server<impl Desk + use<>> {
-        let (around, ahead) = (self.around.clone(), Rc::clone(ahead));
-        let program = self.keep.path().join("codexgate");
-        let shown = program.to_string_lossy().into_owned();
-        let desk = GateDesk::new(move || Ok::<_, Refusal>(around.clone()), program, None);
-        let (start, moment) = (Instant::now(), SystemClock.now());
-        let clock = Box::new(move || Now {
-            moment: moment + ahead.get(),
-            instant: start + Duration::from_millis(ahead.get()),
-        });
-        let mut server = Server::new(desk, &shown, clock);
-        server.receive(&line(&json!({
-            "jsonrpc": "2.0", "id": 0, "method": "initialize",
-            "params": {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}},
-        })));
-        server.take_output();
-        server
-    }
+/// The approver, initialized, on a clock that is `ahead` milliseconds ahead.
+fn server(desk: &Desk, ahead: &Rc<Cell<u64>>) -> Server<impl mcp::Desk + use<>> {
+    let (around, ahead) = (desk.around(), Rc::clone(ahead));
+    let program = desk.executable.clone();
+    let shown = program.to_string_lossy().into_owned();
+    let desk = GateDesk::new(move || Ok::<_, Refusal>(around.clone()), program, None);
+    let (start, moment) = (Instant::now(), SystemClock.now());
+    let clock = Box::new(move || Now {
+        moment: moment + ahead.get(),
+        instant: start + Duration::from_millis(ahead.get()),
+    });
+    let mut server = Server::new(desk, &shown, clock);
+    server.receive(&line(&json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}},
+    })));
+    server.take_output();
+    server
 }
 
 fn line(message: &Value) -> Line {
@@ -137,7 +82,7 @@ fn approve(number: u64) -> Value {
     )
 }
 
-fn heard<D: Desk>(server: &mut Server<D>) -> Vec<Value> {
+fn heard<D: mcp::Desk>(server: &mut Server<D>) -> Vec<Value> {
     let output = String::from_utf8(server.take_output()).expect("text");
     let lines = output.lines();
     lines
@@ -147,48 +92,48 @@ fn heard<D: Desk>(server: &mut Server<D>) -> Vec<Value> {
 
 #[test]
 fn the_right_answer_leaves_one_grant_and_the_wrong_ones_none() {
-    let stage = Stage::new();
-    let token = stage.propose();
+    let desk = Desk::new();
+    let token = propose(&desk);
     let ahead = Rc::new(Cell::new(0));
-    let mut server = stage.server(&ahead);
-    server.receive(&line(&call(1, token.as_str())));
+    let mut server = server(&desk, &ahead);
+    server.receive(&line(&call(1, &token)));
     let asked = heard(&mut server);
     let card = asked[0]["params"]["message"].as_str().expect("a card");
     assert!(
-        card.contains(token.as_str()) && card.contains("end of the card"),
+        card.contains(&token) && card.contains("end of the card"),
         "{card}"
     );
 
     server.receive(&line(&answer(1, &json!({"action": "decline"}))));
-    assert_eq!(stage.grants(), []);
-    server.receive(&line(&call(2, token.as_str())));
+    assert_eq!(grants(&desk), []);
+    server.receive(&line(&call(2, &token)));
     ahead.set(2000);
     server.receive(&line(&approve(1)));
-    assert_eq!(stage.grants(), [], "an answer to the question before");
+    assert_eq!(grants(&desk), [], "an answer to the question before");
     server.receive(&line(&approve(2)));
-    let grants = stage.grants();
-    assert_eq!(grants.len(), 1);
-    assert_eq!(grants[0].0, format!("{token}.json"));
+    let granted = grants(&desk);
+    assert_eq!(granted.len(), 1);
+    assert_eq!(granted[0].0, format!("{token}.json"));
     let last = heard(&mut server).pop().expect("a result");
     assert_eq!(
         (&last["id"], &last["result"]["isError"]),
         (&json!(2), &json!(false))
     );
     server.receive(&line(&approve(2)));
-    assert_eq!(stage.grants(), grants, "a second answer");
-    assert!(stage.with_gate(Journal::verify).is_ok());
+    assert_eq!(grants(&desk), granted, "a second answer");
+    assert!(desk.gate(|gate, _| Journal::verify(gate)).is_ok());
 }
 
 #[test]
 fn a_rejected_proposal_is_gone() {
-    let stage = Stage::new();
-    let token = stage.propose();
+    let desk = Desk::new();
+    let token = propose(&desk);
     let ahead = Rc::new(Cell::new(0));
-    let mut server = stage.server(&ahead);
+    let mut server = server(&desk, &ahead);
     let reject = json!({"action": "accept", "content": {"decision": "Reject"}});
-    server.receive(&line(&call(1, token.as_str())));
+    server.receive(&line(&call(1, &token)));
     server.receive(&line(&answer(1, &reject)));
-    server.receive(&line(&call(2, token.as_str())));
+    server.receive(&line(&call(2, &token)));
     ahead.set(5000);
     server.receive(&line(&approve(2)));
     let last = heard(&mut server).pop().expect("a result");
@@ -199,19 +144,19 @@ fn a_rejected_proposal_is_gone() {
         text.contains("it was rejected") && text.contains("propose it again"),
         "{text}"
     );
-    assert_eq!(stage.grants(), []);
-    assert_eq!(stage.count("\"rejected\""), 1);
+    assert_eq!(grants(&desk), []);
+    assert_eq!(count(&desk, "rejected"), 1);
 }
 
 #[test]
 fn what_changed_before_the_question_is_not_asked_about() {
-    let stage = Stage::new();
-    let token = stage.propose();
+    let desk = Desk::new();
+    let token = propose(&desk);
     let ahead = Rc::new(Cell::new(0));
-    let mut server = stage.server(&ahead);
-    fs::rename(&stage.around.cwd, stage.keep.path().join("elsewhere")).expect("it moves");
-    fs::create_dir(&stage.around.cwd).expect("another in its place");
-    server.receive(&line(&call(1, token.as_str())));
+    let mut server = server(&desk, &ahead);
+    fs::rename(&desk.project, desk.top.join("elsewhere")).expect("it moves");
+    fs::create_dir(&desk.project).expect("another in its place");
+    server.receive(&line(&call(1, &token)));
     let heard = heard(&mut server);
     assert_eq!(heard.len(), 1, "{heard:?}");
     let text = heard[0]["result"]["content"][0]["text"]
@@ -221,35 +166,58 @@ fn what_changed_before_the_question_is_not_asked_about() {
 }
 
 #[test]
-fn a_session_that_could_forge_a_grant_is_refused() {
-    let stage = Stage::new();
-    let token = stage.propose();
+fn what_a_policy_denies_by_now_is_not_asked_about() {
+    let desk = Desk::new();
+    let token = propose(&desk);
     let ahead = Rc::new(Cell::new(0));
-    let mut server = stage.server(&ahead);
+    let mut server = server(&desk, &ahead);
+    let policy = desk.home.join(".config/codexgate");
+    fs::create_dir_all(&policy).expect("a folder");
+    fs::write(policy.join("config.toml"), "deny = [[\"true\"]]\n").expect("a file");
+    server.receive(&line(&call(1, &token)));
+    let heard = heard(&mut server);
+    assert_eq!(heard.len(), 1, "{heard:?}");
+    let text = heard[0]["result"]["content"][0]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(
+        text.contains("denied by") && text.contains("config.toml:1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_session_that_could_forge_a_grant_is_refused() {
+    let desk = Desk::new();
+    let token = propose(&desk);
+    let ahead = Rc::new(Cell::new(0));
+    let mut server = server(&desk, &ahead);
     let profile = |entries: Value| {
         json!({"codex/sandbox-state-meta": {"permissionProfile": {"type": "managed",
             "file_system": {"type": "restricted", "entries": entries}}}})
     };
     let writable =
         |path: &str| json!([{"path": {"type": "path", "path": path}, "access": "write"}]);
-    let top = stage.keep.path().to_str().expect("UTF-8");
+    let top = desk.top.to_str().expect("UTF-8");
     for meta in [
         json!({"x-codex-turn-metadata": {"sandbox_mode": "danger-full-access"}}),
         json!({"codex/sandbox-state-meta": {"permissionProfile": {"type": "disabled"}}}),
         profile(writable(top)),
-        profile(writable(&format!("{top}/state/grants"))),
-        profile(writable(&format!("{top}/codex"))),
-        profile(writable(&format!("{top}/codexgate"))),
+        profile(writable(&format!(
+            "{top}/home/.local/state/codexgate/grants"
+        ))),
+        profile(writable(&format!("{top}/home/.codex"))),
+        profile(writable(&format!("{top}/bin/codexgate"))),
         json!({"codex/sandbox-state-meta": {}}),
     ] {
-        let mut message = call(1, token.as_str());
+        let mut message = call(1, &token);
         message["params"]["_meta"] = meta.clone();
         server.receive(&line(&message));
         let heard = heard(&mut server);
         assert_eq!(heard.len(), 1, "{heard:?}");
         assert_eq!(heard[0]["result"]["isError"], true, "{meta}");
     }
-    let mut message = call(1, token.as_str());
+    let mut message = call(1, &token);
     message["params"]["_meta"] = profile(writable(&format!("{top}/project")));
     server.receive(&line(&message));
     assert_eq!(heard(&mut server)[0]["method"], "elicitation/create");
@@ -299,16 +267,16 @@ proptest! {
     fn no_conversation_leaves_a_grant_but_by_the_right_answer(
         acts in prop::collection::vec(acts(), 1..16)
     ) {
-        let stage = Stage::new();
-        let tokens = [stage.propose(), stage.propose()].map(|token| token.to_string());
+        let desk = Desk::new();
+        let tokens = [propose(&desk), propose(&desk)];
         let unknown = "0000-0000-0000-0000-0000";
         let ahead = Rc::new(Cell::new(0));
-        let mut server = stage.server(&ahead);
+        let mut server = server(&desk, &ahead);
         // The open question as the wire shows it: id, since when, about which token.
         let mut open: Option<(String, u64, String)> = None;
         let mut asked_about = String::new();
         for act in &acts {
-            let before = (stage.grants(), stage.count("\"approved\""));
+            let before = (grants(&desk), count(&desk, "approved"));
             let mut right = None;
             match act {
                 Act::Call(id, which) => {
@@ -346,7 +314,7 @@ proptest! {
                     open = None;
                 }
             }
-            let after = (stage.grants(), stage.count("\"approved\""));
+            let after = (grants(&desk), count(&desk, "approved"));
             match right {
                 None => prop_assert_eq!(&after, &before, "{:?}", act),
                 Some(token) => {

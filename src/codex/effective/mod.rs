@@ -279,18 +279,41 @@ impl Effective {
     /// no parameter of a thread can help.
     fn server_error(sources: &Sources, question: &Question, found: &Self) -> Option<StartError> {
         let says_more = question.sandbox.is_some() || question.approval.is_some();
-        if !says_more || found.starts.is_err() {
-            return None;
-        }
+        let is_server = question.surface != Surface::Exec;
         let mut without = question.clone();
         without.surface = Surface::AppServer;
         without.sandbox = None;
         without.approval = None;
-        let error = Self::once(sources, &without, None).starts.err()?;
+        let error = match &found.starts {
+            Ok(_) if !says_more => return None,
+            Ok(_) => Self::once(sources, &without, None).starts.err()?,
+            Err(error) if is_server => error.clone(),
+            Err(_) => return None,
+        };
         without.ignore_user = true;
         without.ignore_projects = true;
         let rest = Self::once(sources, &without, None);
-        rest.starts.is_err().then_some(error)
+        let left = rest.starts.err()?;
+        // A wrong type in the rest is what the server tells then. When it looks for the file to
+        // blame, it looks into the user's all the same.
+        let is_right = super::check::check_merged(&rest.merged.value(), rest.version).is_ok();
+        if !is_server || is_right {
+            return Some(error);
+        }
+        let blamed = found
+            .layers
+            .iter()
+            .filter(|layer| layer.kind != Kind::Project)
+            .find_map(|layer| {
+                let value = layer.document()?.root().value();
+                let problem = super::check::check_text(&value, found.version).err()?;
+                Some(StartError {
+                    message: problem.message,
+                    place: Some(Box::new(layer.place(&problem.path))),
+                    key: Some(problem.path),
+                })
+            });
+        Some(blamed.unwrap_or(left))
     }
 
     /// The folder that starting a thread marks as trusted by itself, if it does.
