@@ -5,7 +5,7 @@
 
 use super::model::Step;
 use super::room;
-use super::scene::Scene;
+use super::scene::{Scene, write};
 use super::terminal::{self, QUESTION, Terminal};
 use crate::program;
 use std::path::Path;
@@ -85,7 +85,11 @@ fn a_person_approves_and_it_runs_once() {
         "flow::in_the_tui::a_person_approves_and_it_runs_once",
         |codex| {
             let scene = Scene::new(codex);
-            scene.model.script(flow(&scene));
+            let policy = scene.lab.project.join(".codex/codexgate.toml");
+            write(&policy, "confirm = [[\"touch\"]]\n");
+            let mut steps = flow(&scene);
+            steps.insert(0, Step::run("touch made"));
+            scene.model.script(steps);
             let terminal = Terminal::start(&scene, &[]);
             keep(&scene, "1-ready", &terminal.settled());
             terminal.say("please make it");
@@ -107,9 +111,13 @@ fn a_person_approves_and_it_runs_once() {
             terminal.choose("Approve");
             keep(&scene, "3-done", &terminal.wait(BYE));
             let heard = scene.model.heard();
-            assert!(heard[1].contains("Approved by the person"), "{heard:#?}");
-            assert!(heard[2].contains("exited with code 0"), "{heard:#?}");
-            assert!(heard[3].contains("exited with code 1"), "{heard:#?}");
+            assert!(heard[2].contains("Approved by the person"), "{heard:#?}");
+            assert!(heard[3].contains("exited with code 0"), "{heard:#?}");
+            assert!(heard[4].contains("exited with code 1"), "{heard:#?}");
+            // Both hooks ran: one told how the gate works, one stopped what has to be proposed.
+            assert!(scene.model.was_told("This project has codexgate"));
+            let proposal = scene.line("apply -- touch made");
+            assert!(heard[0].contains(&proposal), "{heard:#?}");
             assert!(scene.took_made());
             assert_eq!(
                 scene.journal(),

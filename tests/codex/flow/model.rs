@@ -104,6 +104,8 @@ struct State {
     before: usize,
     /// The outputs in the newest request that the script brought about, oldest first.
     heard: Vec<String>,
+    /// The newest request, as text.
+    request: String,
 }
 
 impl Model {
@@ -132,6 +134,11 @@ impl Model {
         state.script = steps.into_iter().collect();
         state.before = state.answers;
         state.heard.clear();
+    }
+
+    /// Whether the newest request tells the model `text`.
+    pub fn was_told(&self, text: &str) -> bool {
+        lock(&self.state).request.contains(text)
     }
 
     /// What the tools that the script called gave back, oldest first.
@@ -203,6 +210,7 @@ fn answer(request: &Value, state: &Mutex<State>) -> String {
                 is_output.then(|| (number, text_of(&item["output"])))
             })
             .collect();
+        state.request = request.to_string();
         newest = outputs.iter().rev().find_map(|(_, text)| token(text));
         let before = state.before;
         let since = outputs.into_iter().filter(|(number, _)| *number > before);

@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 pub const ON_REQUEST: &str =
     "approval_policy = \"on-request\"\nsandbox_mode = \"workspace-write\"\n";
 
+/// What stands around the policy in the user's `config.toml`.
+const POLICY: &str = "# the policy\n";
+const POLICY_END: &str = "# until here\n";
+
 /// How long processes get to end by themselves.
 const TO_END: Duration = Duration::from_secs(10);
 
@@ -32,13 +36,8 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A trusted project under [`ON_REQUEST`].
+    /// A trusted project with the gate in it, under [`ON_REQUEST`].
     pub fn new(codex: &Path) -> Self {
-        Self::with_policy(codex, ON_REQUEST)
-    }
-
-    /// A trusted project under top-level keys of the user's `config.toml`.
-    pub fn with_policy(codex: &Path, policy: &str) -> Self {
         let root = tempfile::Builder::new()
             .prefix("codexgate-")
             .tempdir_in("/var/tmp")
@@ -74,19 +73,18 @@ impl Scene {
             gate,
             _root: root,
         };
-        scene.configure(policy);
-        scene.git();
+        scene.lay_out();
         scene.install();
         scene
     }
 
-    /// Writes the user's `config.toml`: the scripted model, `policy`, and trust.
-    pub fn configure(&self, policy: &str) {
+    /// Writes the user's `config.toml` with the scripted model.
+    fn lay_out(&self) {
         let text = format!(
             r#"model = "gpt-5.5"
 model_provider = "scripted"
 check_for_update_on_startup = false
-{policy}
+{POLICY}{ON_REQUEST}{POLICY_END}
 [model_providers.scripted]
 name = "scripted"
 base_url = "{}"
@@ -100,35 +98,33 @@ stream_max_retries = 0
             self.model.base_url
         );
         write(&self.lab.codex_home.join("config.toml"), &text);
-        self.lab.trust("trusted");
-    }
-
-    fn git(&self) {
         let done = process::run(self.command(Path::new("git")).args(["init", "--quiet"]));
         assert!(done.done(), "{}", done.stderr);
     }
 
-    /// Puts the approver and the rule in.
+    /// Puts the gate in, as a person does.
     fn install(&self) {
-        let gate = self.gate.display();
+        let codex = self.codex.display().to_string();
+        let done = self.gate(&["install", "--yes", "--trust", "--codex", &codex]);
+        assert!(done.done(), "{}{}", done.text(), done.stderr);
+        // A first turn does not wait for a slow server otherwise, and the machine may be busy.
+        let file = self.lab.project.join(".codex/config.toml");
+        let text = std::fs::read_to_string(&file).expect("it was written");
+        let head = "[mcp_servers.codexgate]\n";
+        assert!(text.contains(head), "{text}");
+        let required = format!("{head}required = true\n");
+        write(&file, &text.replace(head, &required));
+    }
+
+    /// Puts other top-level keys into the user's `config.toml`, in place of [`ON_REQUEST`].
+    pub fn configure(&self, policy: &str) {
+        let file = self.lab.codex_home.join("config.toml");
+        let text = std::fs::read_to_string(&file).expect("it was written");
+        let (before, rest) = text.split_once(POLICY).expect("it has a policy");
+        let (_, after) = rest.split_once(POLICY_END).expect("it ends");
         write(
-            &self.lab.project.join(".codex/config.toml"),
-            &format!(
-                r#"[mcp_servers.codexgate]
-command = "{gate}"
-args = ["mcp"]
-env_vars = ["CODEX_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]
-required = true
-"#
-            ),
-        );
-        write(
-            &self.lab.codex_home.join("rules/codexgate.rules"),
-            &format!(
-                r#"prefix_rule(pattern=["{gate}", "apply"], decision="allow")
-prefix_rule(pattern=["{gate}", ["approve", "reject", "install", "uninstall", "mcp", "broker"]], decision="forbidden", justification="only a person does this")
-"#
-            ),
+            &file,
+            &format!("{before}{POLICY}{policy}{POLICY_END}{after}"),
         );
     }
 
