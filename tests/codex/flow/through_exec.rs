@@ -29,6 +29,10 @@ fn nothing_is_granted_where_nobody_is_asked() {
                     assert_eq!(heard.len(), 4, "{row}: {heard:#?}");
                     let asked = &heard[1];
                     assert!(asked.contains("Not approved: "), "{row}: {asked}");
+                    // Without a sandbox nothing is even proposed.
+                    let open = sandbox == "danger-full-access";
+                    let was_asked = asked.contains("asks nobody under `codex exec`");
+                    assert_eq!(was_asked, !open, "{row}: {heard:#?}");
                     for text in &heard[2..] {
                         assert!(!text.contains("exited with code 0"), "{row}: {text}");
                     }
