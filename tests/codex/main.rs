@@ -19,6 +19,7 @@ mod scenario;
 mod server_judge;
 mod worker;
 
+mod flow;
 mod gate;
 mod generated;
 mod install;
