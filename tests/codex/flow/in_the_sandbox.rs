@@ -355,9 +355,12 @@ fn an_agent_that_is_its_own_client_gets_no_grant() {
                 json!({"jsonrpc": "2.0", "id": "codexgate-1", "result": {
                     "action": "accept", "content": {"decision": "Approve"}}}),
             ];
+            // Long after the question, on a busy machine too: an early answer is a slip.
+            let pauses = [1, 1, 6, 1];
             let script: Vec<String> = talk
                 .iter()
-                .map(|message| format!("echo '{message}'\nsleep 1.6\n"))
+                .zip(pauses)
+                .map(|(message, pause)| format!("echo '{message}'\nsleep {pause}\n"))
                 .collect();
             write(&scene.lab.project.join("talk.sh"), &script.concat());
             let gate = scene.gate.display();
