@@ -24,6 +24,7 @@ pub mod json;
 pub mod launch;
 pub mod registry;
 mod rules;
+pub mod rules_file;
 pub mod run;
 pub mod secret;
 pub mod server;
@@ -33,6 +34,7 @@ pub mod words;
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade, Silenced};
 pub use hooks::HooksFile;
+pub use rules_file::RulesFile;
 pub use run::Report;
 
 /// How bad a finding is, from mild to grave.
@@ -107,6 +109,8 @@ pub enum Check {
     Ignores(fn(&[ignore::Ignore], &mut Findings)),
     /// The hooks of a `hooks.json` or of a configuration file.
     Hooks(fn(&HooksFile, &mut Findings)),
+    /// One `.rules` file that is a text, whether or not Codex takes it.
+    Rules(fn(&RulesFile, &mut Findings)),
 }
 
 /// An example: a file that a rule finds, or leaves alone.

@@ -8,6 +8,7 @@ use super::file::{ConfigFile, Kind, Source};
 use super::finding::{Finding, Findings};
 use super::hooks::HooksFile;
 use super::registry::RULES;
+use super::rules_file::RulesFile;
 use super::{Check, Severity, Silenced, fingerprint, ignore};
 use crate::codex::Site;
 use crate::codex::version::Version;
@@ -162,6 +163,7 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
     let config = view.filter(|file| file.kind().is_config());
     let requirements = view.filter(|file| file.kind() == Kind::Requirements);
     let hooks = HooksFile::new(source, version);
+    let rules = RulesFile::new(source);
     for rule in RULES {
         match rule.check {
             Check::Source(check) => check(source, &mut found),
@@ -173,6 +175,11 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
             Check::Hooks(check) => {
                 if let Some(hooks) = &hooks {
                     check(hooks, &mut found);
+                }
+            }
+            Check::Rules(check) => {
+                if let Some(rules) = &rules {
+                    check(rules, &mut found);
                 }
             }
             Check::Requirements(check) => {

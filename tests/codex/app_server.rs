@@ -10,6 +10,13 @@ use std::time::{Duration, Instant};
 /// How long one answer may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// How long a turn may take, with what a person takes to answer.
+const TURN_LIMIT: Duration = Duration::from_mins(1);
+
+/// What is said to a request of the server, by its method and parameters: each a message without
+/// its `id`, or none to leave it open.
+pub type Answer = Box<dyn FnMut(&str, &Value) -> Vec<Value>>;
+
 /// A running app server. It ends when this is dropped.
 pub struct AppServer {
     child: Child,
@@ -17,8 +24,11 @@ pub struct AppServer {
     lines: Receiver<Value>,
     stderr: Option<JoinHandle<String>>,
     next_id: u64,
+    answer: Answer,
     /// What the server said without being asked.
     pub notes: Vec<Value>,
+    /// What the server asked: methods and parameters.
+    pub questions: Vec<(String, Value)>,
 }
 
 /// Why there is no answer.
@@ -64,7 +74,60 @@ impl AppServer {
             lines,
             stderr: Some(stderr),
             next_id: 0,
+            answer: Box::new(|_, _| Vec::new()),
             notes: Vec::new(),
+            questions: Vec::new(),
+        }
+    }
+
+    /// Answers the server's requests with `answer` from now on.
+    pub fn answering(&mut self, answer: impl FnMut(&str, &Value) -> Vec<Value> + 'static) {
+        self.answer = Box::new(answer);
+    }
+
+    /// Starts a turn of `thread` without waiting for its end; its id.
+    pub fn start_turn(&mut self, thread: &str, text: &str) -> Result<String, Refusal> {
+        let input = json!([{"type": "text", "text": text}]);
+        let started = self.call("turn/start", &json!({"threadId": thread, "input": input}))?;
+        Ok(started["turn"]["id"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned())
+    }
+
+    /// Waits for the end of a turn; the turn as it was then.
+    pub fn end_of_turn(&mut self, turn: &str) -> Result<Value, Refusal> {
+        let end = Instant::now() + TURN_LIMIT;
+        self.until(end, |server| {
+            let mut notes = server.notes.iter();
+            let ended = notes.find(|note| {
+                note["method"] == "turn/completed" && note["params"]["turn"]["id"] == turn
+            });
+            ended.map(|note| note["params"]["turn"].clone())
+        })
+    }
+
+    /// Waits for the next request of the server; its parameters.
+    pub fn next_question(&mut self) -> Result<Value, Refusal> {
+        let before = self.questions.len();
+        let end = Instant::now() + LIMIT;
+        self.until(end, |server| {
+            server
+                .questions
+                .get(before)
+                .map(|(_, params)| params.clone())
+        })
+    }
+
+    fn until<T>(&mut self, end: Instant, found: impl Fn(&Self) -> Option<T>) -> Result<T, Refusal> {
+        loop {
+            if let Some(found) = found(self) {
+                return Ok(found);
+            }
+            let Ok(message) = self.receive(end) else {
+                return Err(Refusal::Silent);
+            };
+            self.note(message);
         }
     }
 
@@ -122,9 +185,20 @@ impl AppServer {
         self.lines.recv_timeout(left)
     }
 
+    /// Keeps what the server says by itself, and answers what it asks.
     fn note(&mut self, message: Value) {
-        if message.get("id").is_none() {
-            self.notes.push(message);
+        match (message.get("id"), message["method"].as_str()) {
+            (None, _) => self.notes.push(message),
+            (Some(id), Some(method)) => {
+                let params = &message["params"];
+                for mut reply in (self.answer)(method, params) {
+                    reply["id"] = id.clone();
+                    self.send(&reply);
+                }
+                self.questions.push((method.to_owned(), params.clone()));
+            }
+            // An answer to a call that is over.
+            (Some(_), None) => {}
         }
     }
 

@@ -11,6 +11,7 @@ pub mod ignore_unused;
 pub mod keys;
 pub mod launch;
 pub mod place;
+pub mod prefix_rules;
 pub mod profile_removed;
 pub mod reference_missing;
 pub mod requirements;
