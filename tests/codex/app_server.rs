@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long one answer may take.
@@ -17,12 +17,15 @@ const TURN_LIMIT: Duration = Duration::from_mins(1);
 /// its `id`, or none to leave it open.
 pub type Answer = Box<dyn FnMut(&str, &Value) -> Vec<Value>>;
 
+/// How long a server may take to end, and what it wrote to come.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// A running app server. It ends when this is dropped.
 pub struct AppServer {
     child: Child,
-    stdin: ChildStdin,
+    stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
-    stderr: Option<JoinHandle<String>>,
+    stderr: Option<Receiver<String>>,
     next_id: u64,
     answer: Answer,
     /// What the server said without being asked.
@@ -62,15 +65,16 @@ impl AppServer {
                 }
             }
         });
-        let stderr = thread::spawn(move || {
+        let (send, stderr) = channel();
+        thread::spawn(move || {
             let mut bytes = Vec::new();
             // A stream that breaks has said what it had to say.
             let _ = errors.read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
+            let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
         });
         Self {
             child,
-            stdin,
+            stdin: Some(stdin),
             lines,
             stderr: Some(stderr),
             next_id: 0,
@@ -171,12 +175,19 @@ impl AppServer {
         }
     }
 
-    /// Ends the server; what it wrote to its standard error.
+    /// Ends the server; what it wrote to its standard error. First by the end of its input: a
+    /// sandbox that it is just starting would otherwise be left behind.
     pub fn stop(&mut self) -> String {
-        // It may have ended by itself.
+        self.stdin = None;
+        let end = Instant::now() + LAST_WORDS;
+        while self.receive(end).is_ok() {}
+        // It has mostly ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let errors = self.stderr.take().map(JoinHandle::join);
+        let errors = self
+            .stderr
+            .take()
+            .map(|stream| stream.recv_timeout(LAST_WORDS));
         errors.and_then(Result::ok).unwrap_or_default()
     }
 
@@ -204,7 +215,8 @@ impl AppServer {
 
     fn send(&mut self, message: &Value) {
         // A server that has ended shows in the missing answer.
-        let _ = writeln!(self.stdin, "{message}").and_then(|()| self.stdin.flush());
+        let _ = (self.stdin.as_mut())
+            .map(|stdin| writeln!(stdin, "{message}").and_then(|()| stdin.flush()));
     }
 }
 
