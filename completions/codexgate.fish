@@ -38,6 +38,11 @@ complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "lint" -d 'Find 
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "show" -d 'Show what is in force in a folder, and which line decided it'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "explain" -d 'Explain a rule of `lint`'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "rules" -d 'List the rules of `lint`'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "apply" -d 'Propose a command or a change of files, or run what a person approved'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "approve" -d 'Show a proposal and, if you say so, let it run once'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "reject" -d 'Remove a proposal, so that nobody can approve or run it'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "pending" -d 'List the proposals that wait'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "journal" -d 'Read, check and tidy the record of what was proposed, decided and run'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "schema" -d 'Print the JSON Schema of a file or an output'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l scope -d 'Whose files to change; may be given several times [default: project]' -r -f -a "project\t'The project\'s `.codex`'
@@ -157,6 +162,106 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l confirm -d 'Run what was approved under this token' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l reason -d 'Why, in a few words for the person' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l input -d 'A file or folder that the program reads; its content becomes part of what is approved' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l env -d 'Give the program this variable, too' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l stdin -d 'The program\'s standard input: a file of the project (`-`: this command\'s own, for people)' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l timeout -d 'How long the program may run' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l expires -d 'How long the proposal waits, at most 24h' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l patch -d 'Change files as this unified diff says' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l write -d 'Write this file' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l content -d 'With the content of this file of the project' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l format -d 'How the result is written' -r -f -a "text\t'For people'
+json\t'For programs'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand approve" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand approve" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand approve" -l card -d 'Only print the card'
+complete -c codexgate -n "__fish_codexgate_using_subcommand approve" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand approve" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand reject" -l reason -d 'Why, for the journal' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand reject" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand reject" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand reject" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand reject" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand reject" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand pending" -l format -d 'How the list is written' -r -f -a "text\t'For people'
+json\t'For programs'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand pending" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand pending" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand pending" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand pending" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand pending" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -f -a "list" -d 'One line for each record'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -f -a "show" -d 'Everything about one proposal, with the changes of files'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -f -a "export" -d 'All records as JSON'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -f -a "restore" -d 'Bring back files that a run wrote, where nobody changed them since'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -f -a "prune" -d 'Remove old records; the chain stays whole'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and not __fish_seen_subcommand_from list show export restore prune verify" -f -a "verify" -d 'Check that every record is what was written'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from list" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from show" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from export" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from export" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from restore" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from restore" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from restore" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from restore" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from prune" -l older-than -d 'Records older than this go' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from prune" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from prune" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -s C -d 'Work as if started in DIR' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'

@@ -15,6 +15,8 @@ pub mod plan;
 
 pub mod lint;
 
+pub mod approval;
+
 pub mod report;
 
 pub mod cli;

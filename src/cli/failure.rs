@@ -15,6 +15,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::approval;
 use crate::codex::site;
 use crate::document::LineIndex;
 use crate::files;
@@ -167,6 +168,88 @@ impl From<files::Error> for Failure {
                 Some("wait until it has ended, then run it again"),
             ),
             _ => (Exit::Unable, None),
+        };
+        let failure = Self::of(exit, &error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<approval::Error> for Failure {
+    fn from(error: approval::Error) -> Self {
+        use approval::Error as E;
+        let (exit, hint): (Exit, Option<String>) = match &error {
+            E::UnsafeState { variable, .. } => (
+                Exit::Refused,
+                Some(format!(
+                    "`{variable}` decides where it is; it must be yours alone (0700), outside git \
+                     work trees and outside what an agent may write"
+                )),
+            ),
+            E::UnsafeExecutable(_) => (
+                Exit::Refused,
+                Some("install it where only you and root can write, such as ~/.local/bin".into()),
+            ),
+            E::Sandboxed { .. } => (
+                Exit::Refused,
+                Some(
+                    "run it as one plain command, the absolute path first and `apply` second, so \
+                     that the rule of `codexgate install` lets it leave the sandbox"
+                        .into(),
+                ),
+            ),
+            E::OtherFolder { .. } => (
+                Exit::Refused,
+                Some("a shell environment policy may have dropped a variable".into()),
+            ),
+            E::Denied { .. } => (Exit::Refused, Some("a person can change that line".into())),
+            E::NoGrant { token, .. } => (
+                Exit::Refused,
+                Some(format!(
+                    "a person approves it with `codexgate approve {token}`"
+                )),
+            ),
+            E::Full { .. } => (
+                Exit::Refused,
+                Some("see `codexgate pending`; reject some, or let them expire".into()),
+            ),
+            E::Journal(_) => (
+                Exit::Refused,
+                Some(
+                    "`codexgate journal verify` says more; move both files away to begin anew"
+                        .into(),
+                ),
+            ),
+            E::Changed { .. } | E::NotWaiting { .. } => {
+                (Exit::Refused, Some("propose it again".into()))
+            }
+            E::Open { .. }
+            | E::Injected { .. }
+            | E::Policy { .. }
+            | E::Itself
+            | E::Outside { .. }
+            | E::Patch { .. }
+            | E::Altered { .. }
+            | E::NotStarted { .. } => (Exit::Refused, None),
+            E::Unrecorded(_) => (Exit::Partial, None),
+            E::NoState
+            | E::NoProgram { .. }
+            | E::NotUtf8 { .. }
+            | E::Variable { .. }
+            | E::Unset { .. }
+            | E::Nothing { .. }
+            | E::Limit { .. }
+            | E::TooMuch { .. }
+            | E::NotPlain { .. }
+            | E::Io { .. } => (Exit::Unable, None),
+            E::Files(_) => {
+                let E::Files(error) = error else {
+                    unreachable!("matched above")
+                };
+                return error.into();
+            }
         };
         let failure = Self::of(exit, &error);
         match hint {

@@ -13,18 +13,25 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory as _, Parser};
 
+use crate::approval;
 use crate::codex::Site;
 use crate::codex::site::Environment;
 use crate::report::Ui;
 use crate::report::ui::{Color, Loudness};
 
+mod apply;
+mod approve;
 mod commit;
 mod completions;
 mod explain;
 pub mod failure;
+mod gated;
 mod install;
+mod journal;
 mod lint;
 mod mend;
+mod pending;
+mod reject;
 mod rules;
 mod schema;
 mod show;
@@ -97,6 +104,11 @@ enum Command {
     Show(Box<show::Args>),
     Explain(explain::Args),
     Rules(rules::Args),
+    Apply(Box<apply::Args>),
+    Approve(approve::Args),
+    Reject(reject::Args),
+    Pending(pending::Args),
+    Journal(journal::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
@@ -110,6 +122,11 @@ impl Command {
             Self::Show(args) => show::run(&args, globals, ui),
             Self::Explain(args) => explain::run(&args, globals, ui),
             Self::Rules(args) => rules::run(&args, globals, ui),
+            Self::Apply(args) => apply::run(&args, globals, ui),
+            Self::Approve(args) => approve::run(&args, globals, ui),
+            Self::Reject(args) => reject::run(&args, globals, ui),
+            Self::Pending(args) => pending::run(&args, globals, ui),
+            Self::Journal(args) => journal::run(&args, globals, ui),
             Self::Schema(args) => schema::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }
@@ -165,6 +182,13 @@ pub fn definition() -> clap::Command {
 /// Parses the command line, runs it, and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    // The process between `apply --confirm` and its command; no command of a person.
+    if let [_, word] = args.as_slice()
+        && word == approval::SUPERVISE
+    {
+        let done = approval::supervise();
+        return done.map_or(Exit::Unable, |()| Exit::Done);
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return explain(&error, color_of(&args)),

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-/// An opened and locked folder.
+/// An opened folder, in a commit a locked one.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -25,6 +25,16 @@ impl Folder {
     /// Its path, without links when it was opened.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Opens the folder at `path`, without a lock. No part of the path may be a link.
+    ///
+    /// # Errors
+    /// [`Error::Denied`], [`Error::Io`].
+    pub fn unlocked(path: &Path) -> Result<Self, Error> {
+        let fd = Self::open(path).map_err(|error| Error::io(path, "open", error))?;
+        let path = path.to_path_buf();
+        Ok(Self { path, fd })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

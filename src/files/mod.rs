@@ -30,7 +30,12 @@ pub use commit::{Check, Committed, commit};
 pub use disk::{Disk, RealDisk};
 pub use error::{Error, Kind, Left};
 pub use lock::Folder;
-pub use read::{CONFIG_LIMIT, Found, Identity, Snapshot, nearest_folder, read, target_of};
+pub use read::{
+    CONFIG_LIMIT, Found, Identity, Snapshot, nearest_folder, read, read_below, target_of,
+};
 pub use recover::{Recovered, recover};
 pub use replace::{After, Write};
-pub use safety::{Unsafe, is_git_root, make_private_folder, state_dir_safety, umask};
+pub use safety::{
+    Unsafe, is_git_root, is_writable_by_agent, make_private_folder, own_safety, state_dir_safety,
+    umask,
+};

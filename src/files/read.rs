@@ -6,6 +6,7 @@
 //! versions are never taken for one.
 
 use super::error::{Error, Kind};
+use super::lock::Folder;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -145,6 +146,37 @@ pub fn read(path: &Path, limit: u64) -> Result<Found, Error> {
             meta,
         })
     }))
+}
+
+/// Reads the plain file at `path`, which must lie below `root` (canonical) after all links. It is
+/// opened through folders that are no links, so nobody who swaps one for a link meanwhile can make
+/// this read a file elsewhere. `None`: it lies outside.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_below(root: &Path, path: &Path, limit: u64) -> Result<Option<Found>, Error> {
+    let (target, there) = match place(path)? {
+        Place::There(target) => (target, true),
+        Place::Missing { target, .. } => (target, false),
+    };
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
+        return Ok(None);
+    };
+    if !target.starts_with(root) {
+        return Ok(None);
+    }
+    if !there {
+        return Ok(Some(Found::Missing));
+    }
+    let read = Folder::unlocked(folder)?.read(name, limit)?;
+    Ok(Some(read.map_or(Found::Missing, |(bytes, meta, _)| {
+        Found::File(Snapshot {
+            path: path.to_path_buf(),
+            target: target.clone(),
+            bytes,
+            meta,
+        })
+    })))
 }
 
 /// Where `path` leads after all links: for a file that is missing, where it would be created.

@@ -48,6 +48,52 @@ pub enum Unsafe {
 /// The first reason against it, from the root downwards.
 pub fn state_dir_safety(path: &Path, writable: &[PathBuf]) -> Result<(), Unsafe> {
     let real = walk(path)?;
+    outside(path, &real, writable)?;
+    match fs::symlink_metadata(&real) {
+        Ok(meta) if meta.mode() & 0o7777 != 0o700 => Err(Unsafe::Mode {
+            path: real,
+            mode: meta.mode() & 0o7777,
+        }),
+        Ok(_) => Ok(()),
+        Err(error) if is_absence(&error) => Ok(()),
+        Err(source) => Err(Unsafe::Unknown { path: real, source }),
+    }
+}
+
+/// Whether only this user and root can change the file or folder at `path`, which is there, and
+/// where it leads: each folder and link on the way is judged as for a state directory, the file
+/// itself must not be writable by others, and it lies outside every git work tree and `writable`.
+///
+/// # Errors
+/// The first reason against it.
+pub fn own_safety(path: &Path, writable: &[PathBuf]) -> Result<PathBuf, Unsafe> {
+    let unknown = |source| Unsafe::Unknown {
+        path: path.to_path_buf(),
+        source,
+    };
+    let real = fs::canonicalize(path).map_err(unknown)?;
+    let above = |path: &Path| path.parent().map_or_else(|| path.into(), Path::to_path_buf);
+    // The way by name and the way by content: a link in the first leads to the second.
+    for folder in [above(path), above(&real)] {
+        walk(&folder)?;
+        let meta = fs::metadata(&folder).map_err(unknown)?;
+        open_to_others(&folder, &meta)?;
+    }
+    let meta = fs::metadata(&real).map_err(unknown)?;
+    owner(&real, &meta)?;
+    open_to_others(&real, &meta)?;
+    outside(path, &real, writable)?;
+    Ok(real)
+}
+
+/// Whether an agent can change what is at `path` (absolute, after its links): it lies in a git work
+/// tree or below one of `writable`. What cannot be told counts as writable.
+pub fn is_writable_by_agent(path: &Path, writable: &[PathBuf]) -> bool {
+    outside(path, path, writable).is_err()
+}
+
+/// Refuses what lies below one of `writable` or in a git work tree.
+fn outside(path: &Path, real: &Path, writable: &[PathBuf]) -> Result<(), Unsafe> {
     for root in writable {
         // A root that is not there yet counts by its name.
         let resolved = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
@@ -78,15 +124,16 @@ pub fn state_dir_safety(path: &Path, writable: &[PathBuf]) -> Result<(), Unsafe>
             }
         }
     }
-    match fs::symlink_metadata(&real) {
-        Ok(meta) if meta.mode() & 0o7777 != 0o700 => Err(Unsafe::Mode {
-            path: real,
-            mode: meta.mode() & 0o7777,
-        }),
-        Ok(_) => Ok(()),
-        Err(error) if is_absence(&error) => Ok(()),
-        Err(source) => Err(Unsafe::Unknown { path: real, source }),
+    Ok(())
+}
+
+fn open_to_others(path: &Path, meta: &fs::Metadata) -> Result<(), Unsafe> {
+    let mode = meta.mode() & 0o7777;
+    if mode & 0o022 != 0 && mode & 0o1000 == 0 {
+        let path = path.to_path_buf();
+        return Err(Unsafe::Writable { path, mode });
     }
+    Ok(())
 }
 
 /// Whether `folder` holds a git repository or is a linked work tree. A `.git` folder without a

@@ -2,10 +2,13 @@
 //!
 //! Logic is tested in the library; here is what shows that it is wired.
 
+mod approval;
 mod cases;
 mod completions;
 mod corpus;
 mod explain;
+#[path = "../gate/mod.rs"]
+mod gate;
 mod install;
 mod lint;
 mod lint_cases;

@@ -4,6 +4,12 @@
 //! is the plan that the tests of promise 3 commit.
 
 mod faults;
+#[path = "../gate/mod.rs"]
+mod gate;
+mod p1_no_grant_without_approve;
+mod p2_a_grant_runs_once;
+mod p2_kill_at_every_step;
+mod p2_what_was_approved_is_what_runs;
 mod p3_corpus;
 mod p3_failures_before_the_commit_counts;
 mod p3_kill_at_every_step;

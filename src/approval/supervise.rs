@@ -1,0 +1,177 @@
+//! The process between codexgate and the command: its own session, no terminal, one group.
+//!
+//! It is this executable again. Its standard input brings one line, the order, and is then a
+//! lifeline: when it ends, because codexgate was killed or the time is up, the command's whole
+//! group is killed. When the command ends, so does everything left in its group. It leaves how the
+//! command ended in a file, so that a killed codexgate's run can still be told.
+//!
+//! A program is opened, hashed through that handle and started through it (`/proc/self/fd`), so
+//! what was hashed is what runs. A script is started by its path, right after the same comparison:
+//! its interpreter would see `/proc/self/fd/3` in place of its name. No order is believed that the
+//! run's own parent did not give; it starts nothing that the caller could not start itself.
+
+use super::digest::{self, Budget};
+use super::error::Error;
+use super::proposal::Place;
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Signal, WaitId, WaitIdOptions};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+
+/// The most bytes of an order: words, variables and paths.
+const ORDER_LIMIT: u64 = 8 * 1024 * 1024;
+
+/// What to start.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Order {
+    pub(super) program: PathBuf,
+    pub(super) sha256: String,
+    pub(super) arg0: String,
+    pub(super) args: Vec<String>,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) cwd: Place,
+    pub(super) stdin: Option<PathBuf>,
+    pub(super) status: PathBuf,
+}
+
+/// How it ended.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Status {
+    pub(super) code: Option<i32>,
+    pub(super) signal: Option<i32>,
+    /// Why it was not started.
+    pub(super) refused: Option<String>,
+    /// Whether the lifeline ended first.
+    pub(super) cut: bool,
+}
+
+/// Runs as the process in between; returns when the command has ended.
+///
+/// # Errors
+/// No order, or no place to write how it ended.
+pub fn supervise() -> io::Result<()> {
+    // No terminal: none can be opened by what is no leader of a session, and this one opens none.
+    rustix::process::setsid()?;
+    let mut input = BufReader::new(io::stdin());
+    let mut line = Vec::new();
+    input
+        .by_ref()
+        .take(ORDER_LIMIT)
+        .read_until(b'\n', &mut line)?;
+    let order: Order = serde_json::from_slice(&line)?;
+    let status = match start(&order) {
+        Ok(child) => watch(child, input)?,
+        Err(error) => Status {
+            refused: Some(words(&error)),
+            ..Status::default()
+        },
+    };
+    let bytes = serde_json::to_vec(&status)?;
+    let new = order.status.with_extension("new");
+    fs::write(&new, bytes)?;
+    fs::rename(&new, &order.status)
+}
+
+fn words(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn start(order: &Order) -> Result<Child, Error> {
+    enter(&order.cwd)?;
+    let mut file = digest::open(&order.program)?;
+    let changed = |what: &str| Error::Changed {
+        what: format!("the program `{}` {what}", order.program.display()),
+    };
+    let fail = |error| Error::io(&order.program, "start", error);
+    let (sha256, _) = digest::stream(&order.program, &mut file, &mut Budget::new())?;
+    if sha256 != order.sha256 {
+        return Err(changed("has another content"));
+    }
+    let mut start = [0_u8; 2];
+    file.rewind().map_err(fail)?;
+    let is_script = file.read(&mut start).map_err(fail)? == 2 && start == *b"#!";
+    let handle = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let by_handle = !is_script && handle.exists();
+    if !by_handle && !leads_to(&order.program, &file) {
+        return Err(changed("was replaced"));
+    }
+    let stdin = match &order.stdin {
+        Some(path) => Stdio::from(digest::open(path)?),
+        None => Stdio::null(),
+    };
+    Command::new(if by_handle { &handle } else { &order.program })
+        .arg0(&order.arg0)
+        .args(&order.args)
+        .env_clear()
+        .envs(order.env.iter().map(|(name, value)| (name, value)))
+        .stdin(stdin)
+        .process_group(0)
+        .spawn()
+        .map_err(fail)
+}
+
+/// Goes into the working folder, if it is still the one that was judged.
+fn enter(place: &Place) -> Result<(), Error> {
+    let path = Path::new(&place.path);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let fail = |error| Error::io(path, "enter", error);
+    let folder = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| fail(e.into()))?;
+    let meta = File::from(folder.try_clone().map_err(fail)?)
+        .metadata()
+        .map_err(fail)?;
+    if (meta.dev(), meta.ino()) != (place.dev, place.ino) {
+        return Err(Error::Changed {
+            what: format!("the working folder `{}` is another one", place.path),
+        });
+    }
+    rustix::process::fchdir(&folder).map_err(|error| fail(error.into()))
+}
+
+fn leads_to(path: &Path, file: &File) -> bool {
+    match (fs::symlink_metadata(path), file.metadata()) {
+        (Ok(there), Ok(own)) => (there.dev(), there.ino()) == (own.dev(), own.ino()),
+        _ => false,
+    }
+}
+
+/// Waits for the command or for the end of the lifeline, whichever comes first.
+fn watch(mut child: Child, mut lifeline: impl io::Read + Send + 'static) -> io::Result<Status> {
+    let pid = rustix::process::Pid::from_child(&child);
+    let (ended, first) = mpsc::channel();
+    let cut = ended.clone();
+    std::thread::spawn(move || {
+        let _ = io::copy(&mut lifeline, &mut io::sink());
+        let _ = cut.send(true);
+    });
+    std::thread::spawn(move || {
+        // Not reaped yet, so that its number is nobody else's when its group is killed.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(
+            rustix::process::waitid(WaitId::Pid(pid), options),
+            Err(rustix::io::Errno::INTR)
+        ) {}
+        let _ = ended.send(false);
+    });
+    let cut = first.recv().unwrap_or(true);
+    // The group may be empty already.
+    let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+    let status = child.wait()?;
+    Ok(Status {
+        code: status.code(),
+        signal: status.signal(),
+        refused: None,
+        cut,
+    })
+}
