@@ -28,7 +28,9 @@ fn main() -> std::io::Result<()> {
         return floor(Path::new(path));
     }
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench");
-    let tree = top.join("tree");
+    // Not below target/: what git ignores, agnix passes over.
+    let folder = tempfile::tempdir()?;
+    let tree = folder.path().join("tree");
     grow(&tree)?;
     let file = tree.join("p0/s0/.codex/config.toml");
     let mut out = std::io::stdout().lock();
@@ -134,9 +136,6 @@ fn measure(programs: &[(&str, Vec<PathBuf>)], runs: usize) -> std::io::Result<Ve
 
 /// A tree of projects, each with a `.codex/config.toml` as people write them.
 fn grow(tree: &Path) -> std::io::Result<()> {
-    if tree.join("done").exists() {
-        return Ok(());
-    }
     for n in 0..FILES {
         let folder = format!("p{}/s{}/.codex", n / PER_FOLDER, n % PER_FOLDER);
         let folder = tree.join(folder);
@@ -149,10 +148,9 @@ fn grow(tree: &Path) -> std::io::Result<()> {
              env = {{ LOG = \"warn\", DOCS_ROOT = \"/srv/docs\" }}\nstartup_timeout_sec = 20\n\n\
              [mcp_servers.search]\nurl = \"https://search.example/mcp\"\n\
              bearer_token_env_var = \"SEARCH_TOKEN\"\nenabled_tools = [\"find\", \"read\"]\n\n\
-             [shell_environment_policy]\ninherit = \"core\"\n\n\
              [tui]\nnotifications = true\n"
         );
         fs::write(folder.join("config.toml"), text)?;
     }
-    fs::write(tree.join("done"), "")
+    Ok(())
 }

@@ -37,11 +37,13 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what is in force in a folder, and which line decided it')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a rule of `lint`')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the rules of `lint`')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Ask the person inside Codex, as the MCP server that Codex starts')
             [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Propose a command or a change of files, or run what a person approved')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Show a proposal and, if you say so, let it run once')
             [CompletionResult]::new('reject', 'reject', [CompletionResultType]::ParameterValue, 'Remove a proposal, so that nobody can approve or run it')
             [CompletionResult]::new('pending', 'pending', [CompletionResultType]::ParameterValue, 'List the proposals that wait')
             [CompletionResult]::new('journal', 'journal', [CompletionResultType]::ParameterValue, 'Read, check and tidy the record of what was proposed, decided and run')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Answer Codex''s hooks, so that the agent finds the gate')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a file or an output')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions of a shell')
             break
@@ -53,6 +55,8 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The server''s address (streamable HTTP)')
             [CompletionResult]::new('--env-var', '--env-var', [CompletionResultType]::ParameterName, 'Hand this variable of Codex''s environment to the server')
             [CompletionResult]::new('--bearer-token-env-var', '--bearer-token-env-var', [CompletionResultType]::ParameterName, 'Take the server''s bearer token from this variable')
+            [CompletionResult]::new('--command', '--command', [CompletionResultType]::ParameterName, 'Start the approver and the hooks by this name, found on PATH, in place of this program''s path')
+            [CompletionResult]::new('--codex', '--codex', [CompletionResultType]::ParameterName, 'The Codex to ask which digest trusts the hooks [default: $CODEX, else the one on PATH]')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the result is written')
             [CompletionResult]::new('--on-collision', '--on-collision', [CompletionResultType]::ParameterName, 'What to do where a key is there with another value')
             [CompletionResult]::new('--codex-home', '--codex-home', [CompletionResultType]::ParameterName, 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`')
@@ -62,6 +66,10 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Install the gate as well as the servers')
             [CompletionResult]::new('--no-approver', '--no-approver', [CompletionResultType]::ParameterName, 'Leave out the approver, and with it what lets servers ask')
             [CompletionResult]::new('--no-pin', '--no-pin', [CompletionResultType]::ParameterName, 'Leave out the pin')
+            [CompletionResult]::new('--no-rule', '--no-rule', [CompletionResultType]::ParameterName, 'Leave out the rule that lets `apply` leave the sandbox')
+            [CompletionResult]::new('--no-hooks', '--no-hooks', [CompletionResultType]::ParameterName, 'Leave out the hooks')
+            [CompletionResult]::new('--no-guide', '--no-guide', [CompletionResultType]::ParameterName, 'Leave out the section of AGENTS.md')
+            [CompletionResult]::new('--approver', '--approver', [CompletionResultType]::ParameterName, 'With `--scope user`: register the approver for all projects')
             [CompletionResult]::new('--trust', '--trust', [CompletionResultType]::ParameterName, 'Say in Codex''s home that the project is trusted, so that its files are in force')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Show what would change, write nothing, exit 0')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Exit 1 if something would change, write nothing (to find drift in CI)')
@@ -157,6 +165,17 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
         }
         'codexgate;rules' {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the list is written')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'codexgate;mcp' {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
@@ -299,6 +318,41 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             break
         }
         'codexgate;journal;verify' {
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'codexgate;hook' {
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('session-start', 'session-start', [CompletionResultType]::ParameterValue, 'Tell the agent how the gate works here, and whether it holds')
+            [CompletionResult]::new('pre-tool-use', 'pre-tool-use', [CompletionResultType]::ParameterValue, 'Deny a shell command that a `confirm` or `deny` line of the policy files matches')
+            break
+        }
+        'codexgate;hook;session-start' {
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'codexgate;hook;pre-tool-use' {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')

@@ -28,6 +28,9 @@ _codexgate() {
             codexgate,explain)
                 cmd="codexgate__subcmd__explain"
                 ;;
+            codexgate,hook)
+                cmd="codexgate__subcmd__hook"
+                ;;
             codexgate,install)
                 cmd="codexgate__subcmd__install"
                 ;;
@@ -36,6 +39,9 @@ _codexgate() {
                 ;;
             codexgate,lint)
                 cmd="codexgate__subcmd__lint"
+                ;;
+            codexgate,mcp)
+                cmd="codexgate__subcmd__mcp"
                 ;;
             codexgate,pending)
                 cmd="codexgate__subcmd__pending"
@@ -54,6 +60,12 @@ _codexgate() {
                 ;;
             codexgate,uninstall)
                 cmd="codexgate__subcmd__uninstall"
+                ;;
+            codexgate__subcmd__hook,pre-tool-use)
+                cmd="codexgate__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use"
+                ;;
+            codexgate__subcmd__hook,session-start)
+                cmd="codexgate__subcmd__hook__subcmd__session__subcmd__start"
                 ;;
             codexgate__subcmd__journal,export)
                 cmd="codexgate__subcmd__journal__subcmd__export"
@@ -80,7 +92,7 @@ _codexgate() {
 
     case "${cmd}" in
         codexgate)
-            opts="-C -q -v -h -V --color --quiet --verbose --help --version install uninstall lint show explain rules apply approve reject pending journal schema completions"
+            opts="-C -q -v -h -V --color --quiet --verbose --help --version install uninstall lint show explain rules mcp apply approve reject pending journal hook schema completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -233,8 +245,74 @@ _codexgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        codexgate__subcmd__hook)
+            opts="-C -q -v -h --color --quiet --verbose --help session-start pre-tool-use"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        codexgate__subcmd__hook__subcmd__pre__subcmd__tool__subcmd__use)
+            opts="-C -q -v -h --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        codexgate__subcmd__hook__subcmd__session__subcmd__start)
+            opts="-C -q -v -h --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         codexgate__subcmd__install)
-            opts="-C -q -v -h --scope --from --server --url --env-var --bearer-token-env-var --gate --no-approver --no-pin --trust --dry-run --check --yes --format --on-collision --codex-home --system-root --color --quiet --verbose --help"
+            opts="-C -q -v -h --scope --from --server --url --env-var --bearer-token-env-var --gate --no-approver --no-pin --no-rule --no-hooks --no-guide --approver --command --codex --trust --dry-run --check --yes --format --on-collision --codex-home --system-root --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -261,6 +339,14 @@ _codexgate() {
                     return 0
                     ;;
                 --bearer-token-env-var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --codex)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -500,6 +586,28 @@ _codexgate() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        codexgate__subcmd__mcp)
+            opts="-C -q -v -h --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -34,11 +34,13 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand show 'Show what is in force in a folder, and which line decided it'
             cand explain 'Explain a rule of `lint`'
             cand rules 'List the rules of `lint`'
+            cand mcp 'Ask the person inside Codex, as the MCP server that Codex starts'
             cand apply 'Propose a command or a change of files, or run what a person approved'
             cand approve 'Show a proposal and, if you say so, let it run once'
             cand reject 'Remove a proposal, so that nobody can approve or run it'
             cand pending 'List the proposals that wait'
             cand journal 'Read, check and tidy the record of what was proposed, decided and run'
+            cand hook 'Answer Codex''s hooks, so that the agent finds the gate'
             cand schema 'Print the JSON Schema of a file or an output'
             cand completions 'Print the completions of a shell'
         }
@@ -49,6 +51,8 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand --url 'The server''s address (streamable HTTP)'
             cand --env-var 'Hand this variable of Codex''s environment to the server'
             cand --bearer-token-env-var 'Take the server''s bearer token from this variable'
+            cand --command 'Start the approver and the hooks by this name, found on PATH, in place of this program''s path'
+            cand --codex 'The Codex to ask which digest trusts the hooks [default: $CODEX, else the one on PATH]'
             cand --format 'How the result is written'
             cand --on-collision 'What to do where a key is there with another value'
             cand --codex-home 'Codex''s home, in place of `$CODEX_HOME` or `~/.codex`'
@@ -58,6 +62,10 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand --gate 'Install the gate as well as the servers'
             cand --no-approver 'Leave out the approver, and with it what lets servers ask'
             cand --no-pin 'Leave out the pin'
+            cand --no-rule 'Leave out the rule that lets `apply` leave the sandbox'
+            cand --no-hooks 'Leave out the hooks'
+            cand --no-guide 'Leave out the section of AGENTS.md'
+            cand --approver 'With `--scope user`: register the approver for all projects'
             cand --trust 'Say in Codex''s home that the project is trusted, so that its files are in force'
             cand --dry-run 'Show what would change, write nothing, exit 0'
             cand --check 'Exit 1 if something would change, write nothing (to find drift in CI)'
@@ -148,6 +156,16 @@ set edit:completion:arg-completer[codexgate] = {|@words|
         }
         &'codexgate;rules'= {
             cand --format 'How the list is written'
+            cand -C 'Work as if started in DIR'
+            cand --color 'When to use colours'
+            cand -q 'Say only what went wrong'
+            cand --quiet 'Say only what went wrong'
+            cand -v 'Say what was looked at, and why'
+            cand --verbose 'Say what was looked at, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'codexgate;mcp'= {
             cand -C 'Work as if started in DIR'
             cand --color 'When to use colours'
             cand -q 'Say only what went wrong'
@@ -279,6 +297,38 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'codexgate;journal;verify'= {
+            cand -C 'Work as if started in DIR'
+            cand --color 'When to use colours'
+            cand -q 'Say only what went wrong'
+            cand --quiet 'Say only what went wrong'
+            cand -v 'Say what was looked at, and why'
+            cand --verbose 'Say what was looked at, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'codexgate;hook'= {
+            cand -C 'Work as if started in DIR'
+            cand --color 'When to use colours'
+            cand -q 'Say only what went wrong'
+            cand --quiet 'Say only what went wrong'
+            cand -v 'Say what was looked at, and why'
+            cand --verbose 'Say what was looked at, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand session-start 'Tell the agent how the gate works here, and whether it holds'
+            cand pre-tool-use 'Deny a shell command that a `confirm` or `deny` line of the policy files matches'
+        }
+        &'codexgate;hook;session-start'= {
+            cand -C 'Work as if started in DIR'
+            cand --color 'When to use colours'
+            cand -q 'Say only what went wrong'
+            cand --quiet 'Say only what went wrong'
+            cand -v 'Say what was looked at, and why'
+            cand --verbose 'Say what was looked at, and why'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'codexgate;hook;pre-tool-use'= {
             cand -C 'Work as if started in DIR'
             cand --color 'When to use colours'
             cand -q 'Say only what went wrong'

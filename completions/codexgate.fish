@@ -38,11 +38,13 @@ complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "lint" -d 'Find 
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "show" -d 'Show what is in force in a folder, and which line decided it'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "explain" -d 'Explain a rule of `lint`'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "rules" -d 'List the rules of `lint`'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "mcp" -d 'Ask the person inside Codex, as the MCP server that Codex starts'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "apply" -d 'Propose a command or a change of files, or run what a person approved'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "approve" -d 'Show a proposal and, if you say so, let it run once'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "reject" -d 'Remove a proposal, so that nobody can approve or run it'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "pending" -d 'List the proposals that wait'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "journal" -d 'Read, check and tidy the record of what was proposed, decided and run'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "hook" -d 'Answer Codex\'s hooks, so that the agent finds the gate'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "schema" -d 'Print the JSON Schema of a file or an output'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l scope -d 'Whose files to change; may be given several times [default: project]' -r -f -a "project\t'The project\'s `.codex`'
@@ -53,6 +55,8 @@ complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l server -
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l url -d 'The server\'s address (streamable HTTP)' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l env-var -d 'Hand this variable of Codex\'s environment to the server' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l bearer-token-env-var -d 'Take the server\'s bearer token from this variable' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l command -d 'Start the approver and the hooks by this name, found on PATH, in place of this program\'s path' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l codex -d 'The Codex to ask which digest trusts the hooks [default: $CODEX, else the one on PATH]' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l format -d 'How the result is written' -r -f -a "text\t'For people'
 json\t'For programs'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l on-collision -d 'What to do where a key is there with another value' -r -f -a "refuse\t'Write nothing at all'
@@ -67,6 +71,10 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l gate -d 'Install the gate as well as the servers'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l no-approver -d 'Leave out the approver, and with it what lets servers ask'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l no-pin -d 'Leave out the pin'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l no-rule -d 'Leave out the rule that lets `apply` leave the sandbox'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l no-hooks -d 'Leave out the hooks'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l no-guide -d 'Leave out the section of AGENTS.md'
+complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l approver -d 'With `--scope user`: register the approver for all projects'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l trust -d 'Say in Codex\'s home that the project is trusted, so that its files are in force'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l dry-run -d 'Show what would change, write nothing, exit 0'
 complete -c codexgate -n "__fish_codexgate_using_subcommand install" -l check -d 'Exit 1 if something would change, write nothing (to find drift in CI)'
@@ -162,6 +170,13 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand rules" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l confirm -d 'Run what was approved under this token' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l reason -d 'Why, in a few words for the person' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l input -d 'A file or folder that the program reads; its content becomes part of what is approved' -r -F
@@ -262,6 +277,29 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand journal; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and not __fish_seen_subcommand_from session-start pre-tool-use" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and not __fish_seen_subcommand_from session-start pre-tool-use" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and not __fish_seen_subcommand_from session-start pre-tool-use" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and not __fish_seen_subcommand_from session-start pre-tool-use" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and not __fish_seen_subcommand_from session-start pre-tool-use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and not __fish_seen_subcommand_from session-start pre-tool-use" -f -a "session-start" -d 'Tell the agent how the gate works here, and whether it holds'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and not __fish_seen_subcommand_from session-start pre-tool-use" -f -a "pre-tool-use" -d 'Deny a shell command that a `confirm` or `deny` line of the policy files matches'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from session-start" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from session-start" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from session-start" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from session-start" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from session-start" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand hook; and __fish_seen_subcommand_from pre-tool-use" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -s C -d 'Work as if started in DIR' -r -F
 complete -c codexgate -n "__fish_codexgate_using_subcommand schema" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'

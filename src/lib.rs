@@ -9,6 +9,8 @@ pub mod text;
 
 pub mod document;
 
+pub mod rpc;
+
 pub mod codex;
 
 pub mod plan;
@@ -18,5 +20,9 @@ pub mod lint;
 pub mod approval;
 
 pub mod report;
+
+pub mod mcp;
+
+pub mod hook;
 
 pub mod cli;

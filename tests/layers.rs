@@ -22,9 +22,10 @@ const APART: [&str; 3] = ["mcp", "broker", "hook"];
 
 /// What must be right for the gate to hold; small enough to be read in a day. The aim was 3,000
 /// lines; the commit with its recovery is 2,100 of them, and proposal, grant, run, journal and
-/// policy, each with the comments that a reader needs, came to 3,800 more.
+/// policy, each with the comments that a reader needs, came to 3,900 more; the peer is 600, the
+/// approver 900.
 const TRUST_ROOT: [&str; 4] = ["files", "rpc", "approval", "mcp"];
-const TRUST_ROOT_LINES: usize = 7_000;
+const TRUST_ROOT_LINES: usize = 8_000;
 
 /// `main.rs` parses, runs and ends with a code; all else is the library's.
 const MAIN_LINES: usize = 40;

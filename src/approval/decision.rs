@@ -476,8 +476,8 @@ mod tests {
         fn no_hostile_answer_approves(answer in hostile(), at in 0_u64..2_000_000) {
             let right = answer.get("action") == Some(&json!("accept"))
                 && answer.get("content") == Some(&json!({"decision": "Approve"}))
-                && matches!(answer.get("_meta"), None | Some(Value::Null))
-                || answer.get("_meta") == Some(&json!({}));
+                && (matches!(answer.get("_meta"), None | Some(Value::Null))
+                    || answer.get("_meta") == Some(&json!({})));
             if let Verdict::Approved(_) = read(&answer, at) {
                 prop_assert!(right && (FINE..ASKED + 900_000).contains(&at), "{answer}");
             }

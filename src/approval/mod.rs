@@ -33,7 +33,7 @@ mod surroundings;
 mod token;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use card::{Card, FITS_COLUMNS, FITS_LINES, for_terminal};
 pub use change::{Change, FilesWish};

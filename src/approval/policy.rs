@@ -489,7 +489,10 @@ mod tests {
     fn a_pattern_with_a_path_catches_the_name_elsewhere() {
         let pattern = argv("/usr/bin/terraform");
         assert!(is_loose_match(&pattern, &argv("./terraform x")));
-        assert!(is_loose_match(&argv("*form"), &argv("/usr/local/bin/terraform")));
+        assert!(is_loose_match(
+            &argv("*form"),
+            &argv("/usr/local/bin/terraform")
+        ));
         assert!(!is_loose_match(&pattern, &argv("./tofu x")));
     }
 

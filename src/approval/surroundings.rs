@@ -278,12 +278,14 @@ fn rules(folder: &Path) -> Result<Option<String>, Error> {
         let file = files::read(&path, files::CONFIG_LIMIT)?;
         let text = String::from_utf8_lossy(file.bytes().unwrap_or_default()).into_owned();
         let (line, what) = match rules_text::judge(&text) {
-            Verdict::Right(rules) => match rules.iter().find(|rule| rule.decision == "allow") {
-                Some(rule) => (rule.line, "lets a program leave the sandbox"),
-                None => continue,
-            },
+            Verdict::Right(rules) => {
+                match rules.prefixes.iter().find(|rule| rule.decision == "allow") {
+                    Some(rule) => (rule.line, "lets a program leave the sandbox"),
+                    None => continue,
+                }
+            }
             Verdict::Broken { line, .. } => (line, "is broken"),
-            Verdict::NotJudged { line } => (line, "is a program that may allow anything"),
+            Verdict::NotJudged { line, .. } => (line, "is a program that may allow anything"),
         };
         return Ok(Some(format!("{}:{line} {what}", path.display())));
     }

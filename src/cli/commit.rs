@@ -8,6 +8,7 @@ use super::state::State;
 use crate::codex::Site;
 use crate::files::{self, RealDisk, Recovered};
 use crate::plan::Scope;
+use crate::plan::parts::guide;
 use crate::report::Ui;
 use crate::report::ui::style;
 
@@ -19,18 +20,21 @@ pub fn recover(site: &Site, scopes: &[Scope], state: &State, ui: &mut Ui) -> Res
     let mut folders: Vec<(PathBuf, bool)> = Vec::new();
     folders.extend(state.folder().map(|folder| (folder.clone(), true)));
     for scope in [Scope::System, Scope::User, Scope::Project] {
-        if scopes.contains(&scope)
+        // The gate of a project has files in Codex's home, too.
+        if (scopes.contains(&scope) || scope == Scope::User)
             && let Some(folder) = scope_folder(site, scope)
         {
-            folders.push((folder, false));
+            // No agent can write in Codex's home, or nothing of the gate holds.
+            folders.push((folder, scope == Scope::User));
         }
     }
+    let guide = site.project.join(guide::FILE);
     for (folder, any) in folders {
         // What lies in the state directory is ours whatever it names; what lies beside a
         // project's files may name those files alone.
         // stops: a repository that brings an intent for a file of the user
         let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        let allowed = |path: &Path| any || path.parent() == Some(real.as_path());
+        let allowed = |path: &Path| any || path.parent() == Some(real.as_path()) || path == guide;
         let recovered = files::recover(&folder, &allowed, &mut RealDisk)?;
         tell_recovered(&recovered, ui);
     }

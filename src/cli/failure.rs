@@ -319,6 +319,10 @@ impl From<plan::Error> for Failure {
             }
             E::NoHome => Self::of(Exit::Unable, &error).hint("set one, or give `--codex-home DIR`"),
             E::BadServer { .. } | E::Twice { .. } => Self::of(Exit::Unable, &error),
+            E::UnsafeProgram { .. } => Self::of(Exit::Refused, &error).hint(
+                "install codexgate where no agent can write, as `cargo install` does, and run that \
+                 one; or leave out what points at it: `--no-approver --no-rule --no-hooks`",
+            ),
             E::Record { .. } => Self::of(Exit::Refused, &error)
                 .hint("move the record away: `uninstall` then works by value"),
         }

@@ -4,15 +4,18 @@ use std::path::PathBuf;
 
 use indexmap::IndexMap;
 
+use super::gate::{self, RealCodex};
 use super::state::State;
 use super::write::{Act, Ended, Ending, Format, ScopeWord, scopes};
 use super::{Exit, Failure, Globals, Places};
 use crate::codex::Site;
+use crate::codex::effective::HookTrust;
 use crate::codex::trust::Level;
 use crate::document::Value;
 use crate::files::{self, Found};
 use crate::plan::install::{Request, Standing, check_server};
-use crate::plan::{OnCollision, Plan, Scope, WantedServer, import, install, write};
+use crate::plan::parts::program::Program;
+use crate::plan::{OnCollision, Part, Plan, Scope, WantedServer, import, install, write};
 use crate::report::plan as report;
 use crate::report::ui::style;
 use crate::report::{Diagnostic, Ui};
@@ -25,8 +28,10 @@ use crate::text::quote;
 /// collision: nothing is written anywhere, and the message shows both values. The diff is shown,
 /// and one question asked, before anything is written.
 ///
-/// Without a server it installs the gate into the project: the pin, and what lets servers'
-/// questions reach a person. With `--server` or `--from` it merges only those servers.
+/// Without a server it installs the gate into the project: the approver and what lets its questions
+/// reach a person, the pin, the rule that lets `apply` leave the sandbox, the hooks, and a section
+/// of AGENTS.md. They name this program by its path, so it must lie where no agent can write. With
+/// `--server` or `--from` it merges only those servers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -95,6 +100,35 @@ pub struct Args {
     #[arg(long, help_heading = "Parts of the gate")]
     no_pin: bool,
 
+    /// Leave out the rule that lets `apply` leave the sandbox
+    #[arg(long, help_heading = "Parts of the gate")]
+    no_rule: bool,
+
+    /// Leave out the hooks
+    #[arg(long, help_heading = "Parts of the gate")]
+    no_hooks: bool,
+
+    /// Leave out the section of AGENTS.md
+    #[arg(long, help_heading = "Parts of the gate")]
+    no_guide: bool,
+
+    /// With `--scope user`: register the approver for all projects
+    #[arg(
+        long,
+        conflicts_with = "no_approver",
+        help_heading = "Parts of the gate"
+    )]
+    approver: bool,
+
+    /// Start the approver and the hooks by this name, found on PATH, in place of this program's path
+    #[arg(long = "command", value_name = "NAME", value_parser = gate::bare_name)]
+    #[arg(help_heading = "Parts of the gate")]
+    program_name: Option<String>,
+
+    /// The Codex to ask which digest trusts the hooks [default: $CODEX, else the one on PATH]
+    #[arg(long, value_name = "PATH", help_heading = "Parts of the gate")]
+    codex: Option<PathBuf>,
+
     /// Say in Codex's home that the project is trusted, so that its files are in force
     #[arg(long, help_heading = "Parts of the gate")]
     trust: bool,
@@ -112,7 +146,9 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     let state = State::find();
     let (mut servers, notes) = args.imported(globals)?;
     servers.extend(named);
-    let request = args.request(&site, servers);
+    let mut request = args.request(&site, servers);
+    let unsafe_program = args.find_program(&site, &mut request)?;
+    let codex = RealCodex::find(args.codex.as_deref(), &state)?;
     let act = Act {
         command: "install",
         site: &site,
@@ -121,9 +157,10 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
         ending: &args.ending,
     };
     act.recover(ui)?;
-    let (mut plan, standing) = install::plan(&site, &request)?;
+    let (mut plan, standing) = install::plan_with(&site, &request, &codex)?;
     plan.notes.splice(0..0, notes);
     plan.notes.extend(left_out(&site, &request));
+    plan.notes.extend(unsafe_program);
     let records = match act.store() {
         Some(store) => write::records(&plan, &store)?,
         None => Vec::new(),
@@ -134,11 +171,20 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
         Err(failure) => return Err(needs_root(failure, &request)),
         Ok(finished) => finished,
     };
+    if let (Ended::Written, true, Some(program)) = (ended, request.approver, &request.program) {
+        gate::check_approver(&site, program)?;
+    }
+    // A digest that nobody here can bring up to date is a difference all the same.
+    let is_stale = request.hooks && standing.hooks == Some(HookTrust::Modified);
+    let exit = match exit {
+        Exit::Done if is_stale && args.ending.is_check() => Exit::Refused,
+        exit => exit,
+    };
     if args.ending.format == Format::Json {
         return Ok(exit);
     }
     if refused {
-        show_replacement(&site, &request, ui)?;
+        show_replacement(&site, &request, &codex, ui)?;
         return Ok(exit);
     }
     match ended {
@@ -227,13 +273,57 @@ impl Args {
         let scopes = scopes(&self.scope);
         let home_only = scopes == [Scope::User] && site.codex_home.is_none();
         Request {
+            approver: gate && !self.no_approver,
+            approver_for_user: gate && self.approver && site.codex_home.is_some(),
             elicitations: gate && !self.no_approver && !home_only && scopes != [Scope::System],
             pin: gate && !self.no_pin,
+            rule: gate && !self.no_rule && site.codex_home.is_some(),
+            hooks: gate && !self.no_hooks,
+            guide: gate && !self.no_guide,
+            program: None,
             trust: self.trust && site.codex_home.is_some(),
             on_collision: self.ending.on_collision.into(),
             servers,
             scopes,
         }
+    }
+}
+
+impl Args {
+    /// Puts this program into `request`, if a part names it. Where there is no home, an image or a
+    /// checkout is being prepared: the parts that would name an unsafe program are then left out,
+    /// and the note that comes back says so, unless `--gate` asks for them by name.
+    fn find_program(&self, site: &Site, request: &mut Request) -> Result<Option<String>, Failure> {
+        match self.program(site, request) {
+            Ok(program) => {
+                request.program = program;
+                Ok(None)
+            }
+            Err(failure) if site.codex_home.is_none() && !self.gate => {
+                request.approver = false;
+                request.hooks = false;
+                Ok(Some(format!(
+                    "left out: approver, hooks; {}",
+                    failure.diagnostic().title()
+                )))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// This program, if a part names it.
+    fn program(&self, site: &Site, request: &Request) -> Result<Option<Program>, Failure> {
+        let has = |scope| request.scopes.contains(&scope);
+        let named = has(Scope::Project) && (request.approver || request.hooks || request.rule)
+            || has(Scope::User) && (request.approver_for_user || request.rule);
+        let name = self.program_name.as_deref();
+        if named {
+            return gate::program(site, name).map(Some);
+        }
+        // In the system's files it stands only where requirements list servers.
+        Ok((has(Scope::System) && request.approver)
+            .then(|| gate::program(site, name).ok())
+            .flatten())
     }
 }
 
@@ -243,6 +333,9 @@ fn left_out(site: &Site, request: &Request) -> Vec<String> {
         return Vec::new();
     }
     let mut parts = vec!["trust"];
+    if request.approver || request.hooks {
+        parts.extend(["rule", "trust of the hooks"]);
+    }
     if request.scopes.contains(&Scope::User) {
         parts.push("elicitations of the user's files");
     }
@@ -253,12 +346,17 @@ fn left_out(site: &Site, request: &Request) -> Vec<String> {
 }
 
 /// What `--on-collision replace` would do, so that the choice can be made with open eyes.
-fn show_replacement(site: &Site, request: &Request, ui: &mut Ui) -> Result<(), Failure> {
+fn show_replacement(
+    site: &Site,
+    request: &Request,
+    codex: &RealCodex,
+    ui: &mut Ui,
+) -> Result<(), Failure> {
     let replacing = Request {
         on_collision: OnCollision::Replace,
         ..request.clone()
     };
-    let (plan, _) = install::plan(site, &replacing)?;
+    let (plan, _) = install::plan_with(site, &replacing, codex)?;
     if plan.collisions.is_empty() && !plan.is_empty() {
         ui.say("with `--on-collision replace` this would change:");
         ui.out(report::diffs(&plan, &site.cwd));
@@ -308,6 +406,9 @@ fn closing(site: &Site, request: &Request, plan: &Plan, standing: &Standing, ui:
             standing.trust_key.display()
         ));
     }
+    if request.program.is_some() && project {
+        gate_parts(request, standing, trusted, &mut here, &mut missing);
+    }
     if request.pin {
         if standing.pinned {
             here.push("the system's pin".to_owned());
@@ -320,7 +421,10 @@ fn closing(site: &Site, request: &Request, plan: &Plan, standing: &Standing, ui:
         }
     }
     let folder = site.project.display().to_string();
-    let try_it = if request.servers.is_empty() {
+    let program = request.program.as_ref().filter(|_| request.rule);
+    let try_it = if let Some(program) = program {
+        format!("{} apply -- touch made", quote::word(program.path()))
+    } else if request.servers.is_empty() {
         "codexgate lint".to_owned()
     } else {
         "codex mcp list".to_owned()
@@ -330,6 +434,7 @@ fn closing(site: &Site, request: &Request, plan: &Plan, standing: &Standing, ui:
     } else {
         format!("start Codex anew in {}", quote::word(&folder))
     };
+    machine_path(plan, request, ui);
     let or_nothing = |parts: Vec<String>| {
         if parts.is_empty() {
             "nothing".to_owned()
@@ -347,6 +452,53 @@ fn closing(site: &Site, request: &Request, plan: &Plan, standing: &Standing, ui:
             "{}{name}{:#} {text}",
             style::HEADING,
             style::HEADING
+        ));
+    }
+}
+
+/// What of the approver and the hooks is in force.
+fn gate_parts(
+    request: &Request,
+    standing: &Standing,
+    trusted: bool,
+    here: &mut Vec<String>,
+    missing: &mut Vec<String>,
+) {
+    if request.approver && trusted {
+        if standing.approver {
+            here.push("the approver".to_owned());
+        } else {
+            missing.push(
+                "the approver: Codex has it switched off, as `codex mcp list` says why".to_owned(),
+            );
+        }
+    }
+    match standing.hooks {
+        Some(HookTrust::Trusted | HookTrust::Managed) if trusted => here.push("the hooks".to_owned()),
+        Some(HookTrust::Modified | HookTrust::Untrusted) => missing.push(
+            "the hooks: Codex skips them until they are trusted; `codexgate install --codex PATH`, \
+             or say so where Codex's terminal asks"
+                .to_owned(),
+        ),
+        _ => {}
+    }
+}
+
+/// That a path in the project's files is this machine's, where one was written.
+fn machine_path(plan: &Plan, request: &Request, ui: &mut Ui) {
+    let Some(program) = &request.program else {
+        return;
+    };
+    let in_project = plan
+        .files
+        .iter()
+        .flat_map(|file| &file.steps)
+        .any(|step| matches!(step.part, Part::Approver | Part::Hooks));
+    if in_project && program.command() == program.path() {
+        ui.say(format!(
+            "note: `{}` is a path of this machine; where others share this repository, install \
+             with `--command codexgate`, or once for you with `--scope user --approver`",
+            program.path()
         ));
     }
 }

@@ -190,9 +190,13 @@ fn exit(report: &Report, fail_on: Severity) -> Exit {
 }
 
 fn show(report: &Report, ui: &mut Ui) {
+    // In one piece: a write for each line costs more than judging the file.
+    let mut out = String::new();
     for (source, finding) in report.findings() {
-        ui.line(text::finding(source, finding).render());
+        out.push_str(&text::finding(source, finding).render());
+        out.push('\n');
     }
+    ui.out(out);
     let silenced = [Silenced::Comment, Silenced::Config, Silenced::Baseline]
         .iter()
         .any(|by| report.silenced(*by) > 0);

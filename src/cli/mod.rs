@@ -25,10 +25,13 @@ mod commit;
 mod completions;
 mod explain;
 pub mod failure;
+mod gate;
 mod gated;
+mod hook;
 mod install;
 mod journal;
 mod lint;
+mod mcp;
 mod mend;
 mod pending;
 mod reject;
@@ -104,11 +107,13 @@ enum Command {
     Show(Box<show::Args>),
     Explain(explain::Args),
     Rules(rules::Args),
+    Mcp(mcp::Args),
     Apply(Box<apply::Args>),
     Approve(approve::Args),
     Reject(reject::Args),
     Pending(pending::Args),
     Journal(journal::Args),
+    Hook(hook::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
@@ -122,11 +127,13 @@ impl Command {
             Self::Show(args) => show::run(&args, globals, ui),
             Self::Explain(args) => explain::run(&args, globals, ui),
             Self::Rules(args) => rules::run(&args, globals, ui),
+            Self::Mcp(args) => mcp::run(&args, globals),
             Self::Apply(args) => apply::run(&args, globals, ui),
             Self::Approve(args) => approve::run(&args, globals, ui),
             Self::Reject(args) => reject::run(&args, globals, ui),
             Self::Pending(args) => pending::run(&args, globals, ui),
             Self::Journal(args) => journal::run(&args, globals, ui),
+            Self::Hook(args) => hook::run(&args, globals, ui),
             Self::Schema(args) => schema::run(&args, globals, ui),
             Self::Completions(args) => completions::run(&args, globals, ui),
         }

@@ -56,7 +56,7 @@ impl State {
 }
 
 /// Folders that a sandboxed agent may write whatever its policy says.
-fn open_folders() -> Vec<PathBuf> {
+pub fn open_folders() -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::from("/tmp"), PathBuf::from("/dev/shm")];
     folders.extend(
         std::env::var_os("TMPDIR")

@@ -105,6 +105,13 @@ pub struct Ending {
     pub on_collision: Collisions,
 }
 
+impl Ending {
+    /// Whether only a difference is looked for.
+    pub const fn is_check(&self) -> bool {
+        self.check
+    }
+}
+
 /// What became of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {

@@ -3,6 +3,7 @@
 //! Data first: tables that can be read beside the facts that were seen on the real binary. Each
 //! fact names its source, a scenario or a version.
 
+pub mod ask;
 pub mod check;
 pub mod effective;
 pub mod features;

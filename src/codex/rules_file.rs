@@ -35,7 +35,7 @@ pub fn first_broken(files: &[PathBuf], sources: &Sources) -> Option<StartError> 
         let Text::Text(text) = sources.text(path) else {
             return None;
         };
-        let Verdict::Broken { line, why } = rules_text::judge(&text) else {
+        let Verdict::Broken { line, why, .. } = rules_text::judge(&text) else {
             return None;
         };
         Some(StartError {

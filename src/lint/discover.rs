@@ -11,7 +11,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ignore::WalkState;
 
 use super::Scope;
 use super::file::{Home, Kind, Subject};
@@ -25,6 +30,8 @@ pub const NOT_ENTERED: &[&str] = &[".git", "target", "node_modules"];
 const MAX_DEPTH: usize = 64;
 /// Folders in one walk. A monorepo has some 100,000; beyond that somebody fills the disk.
 const MAX_FOLDERS: usize = 500_000;
+/// Threads of a walk: more only wait for the same disk.
+const MAX_THREADS: usize = 8;
 
 /// Why there is nothing to judge.
 #[derive(Debug, thiserror::Error)]
@@ -133,11 +140,77 @@ fn kind_of(path: &Path) -> Option<Kind> {
     })
 }
 
+/// What a walk comes upon.
+enum Hit {
+    DotCodex(PathBuf),
+    Closed(PathBuf, String),
+}
+
+/// Looks at one entry of a tree: takes a `.codex`, enters other folders, passes over the rest.
+fn visit(
+    entry: &ignore::DirEntry,
+    top: &Path,
+    folders: &AtomicUsize,
+    hit: &impl Fn(Hit),
+) -> WalkState {
+    const TOO_MUCH: &str = "what lies below is too much to look into";
+    let name = entry.file_name();
+    if entry.depth() > 0 && name == DOT_CODEX {
+        hit(Hit::DotCodex(entry.path().to_path_buf()));
+        return WalkState::Skip;
+    }
+    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        return WalkState::Continue;
+    }
+    if entry.depth() > 0 && NOT_ENTERED.iter().any(|skipped| name == *skipped) {
+        return WalkState::Skip;
+    }
+    match folders.fetch_add(1, Ordering::Relaxed) {
+        // Once, and as the top: which of the folders comes first differs from run to run.
+        MAX_FOLDERS => {
+            hit(Hit::Closed(top.to_path_buf(), TOO_MUCH.to_owned()));
+            WalkState::Quit
+        }
+        count if count > MAX_FOLDERS => WalkState::Quit,
+        _ if entry.depth() > MAX_DEPTH => {
+            hit(Hit::Closed(entry.path().to_path_buf(), TOO_MUCH.to_owned()));
+            WalkState::Skip
+        }
+        _ => WalkState::Continue,
+    }
+}
+
+/// The place of an error of the walk, and why; no reason where the place is gone.
+fn closed(error: ignore::Error, top: &Path) -> (PathBuf, Option<String>) {
+    match error {
+        ignore::Error::WithPath { path, err } => (path, closed(*err, top).1),
+        ignore::Error::WithDepth { err, .. } => closed(*err, top),
+        ignore::Error::Io(error) if is_absent(&error) => (top.to_path_buf(), None),
+        ignore::Error::Io(error) => (top.to_path_buf(), Some(error.to_string())),
+        other => (top.to_path_buf(), Some(other.to_string())),
+    }
+}
+
 struct Walk<'a> {
     site: &'a Site,
-    homes: Vec<(PathBuf, Home)>,
+    homes: Vec<Place>,
     found: Vec<Found>,
-    folders: usize,
+}
+
+/// A folder of Codex's.
+struct Place {
+    folder: PathBuf,
+    /// What it is on the disk, if it is there.
+    id: Option<Id>,
+    home: Home,
+}
+
+/// Device and inode: the same for each name of a folder.
+type Id = (u64, u64);
+
+fn id(folder: &Path) -> Option<Id> {
+    let meta = fs::metadata(folder).ok()?;
+    Some((meta.dev(), meta.ino()))
 }
 
 impl<'a> Walk<'a> {
@@ -148,11 +221,15 @@ impl<'a> Walk<'a> {
         homes.push((site.dot_codex(), Home::Project));
         let top = site.git_root.as_ref().map(|root| root.join(DOT_CODEX));
         homes.extend(top.map(|top| (top, Home::Project)));
+        let place = |(folder, home): (PathBuf, Home)| Place {
+            id: id(&folder),
+            folder,
+            home,
+        };
         Self {
             site,
-            homes,
+            homes: homes.into_iter().map(place).collect(),
             found: Vec::new(),
-            folders: 0,
         }
     }
 
@@ -166,33 +243,39 @@ impl<'a> Walk<'a> {
     }
 
     /// Every `.codex` at and below `top`.
+    ///
+    /// Nothing that git or anyone else ignores is left out: Codex loads it all the same.
     fn tree(&mut self, top: &Path) {
-        let mut waiting = vec![(top.to_path_buf(), 0)];
-        while let Some((folder, depth)) = waiting.pop() {
-            self.folders += 1;
-            if depth > MAX_DEPTH || self.folders > MAX_FOLDERS {
-                self.close(folder, "what lies below is too much to look into");
-                if self.folders > MAX_FOLDERS {
-                    return;
-                }
-                continue;
-            }
-            let entries = match fs::read_dir(&folder) {
-                Ok(entries) => entries,
-                Err(error) if is_absent(&error) => continue,
+        let folders = AtomicUsize::new(0);
+        let hits = Mutex::new(Vec::new());
+        let hit = |hit: Hit| {
+            // A thread that panicked left the list whole.
+            hits.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(hit);
+        };
+        let walk = ignore::WalkBuilder::new(top)
+            .standard_filters(false)
+            .max_depth(Some(MAX_DEPTH + 1))
+            .threads(std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)))
+            .build_parallel();
+        walk.run(|| {
+            Box::new(|entry| match entry {
+                Ok(entry) => visit(&entry, top, &folders, &hit),
                 Err(error) => {
-                    self.close(folder, error.to_string());
-                    continue;
+                    let (path, why) = closed(error, top);
+                    // What went away meanwhile is nothing to judge.
+                    if let Some(why) = why {
+                        hit(Hit::Closed(path, why));
+                    }
+                    WalkState::Continue
                 }
-            };
-            for entry in entries.flatten() {
-                let name = entry.file_name();
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                if name == DOT_CODEX {
-                    self.dot_codex(&entry.path());
-                } else if is_folder && !NOT_ENTERED.iter().any(|skipped| name == *skipped) {
-                    waiting.push((entry.path(), depth + 1));
-                }
+            })
+        });
+        for hit in hits.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            match hit {
+                Hit::DotCodex(path) => self.dot_codex(&path),
+                Hit::Closed(path, why) => self.close(path, why),
             }
         }
     }
@@ -208,6 +291,7 @@ impl<'a> Walk<'a> {
 
     /// The files of one of Codex's folders, by name.
     fn codex_folder(&mut self, folder: &Path) {
+        let home = self.home_of(folder);
         for name in [
             "config.toml",
             "managed_config.toml",
@@ -216,15 +300,15 @@ impl<'a> Walk<'a> {
         ] {
             let path = folder.join(name);
             let kind = kind_of(&path).expect("each of these names is one of Codex's");
-            if kind == Kind::Managed && self.home_of(&path) != Home::System {
+            if kind == Kind::Managed && home != Home::System {
                 // Codex reads it from the system's folder alone (scenario req-managed-home-file).
                 continue;
             }
             if exists(&path) {
-                self.add(path, kind);
+                self.add_of(path, kind, home);
             }
         }
-        if self.home_of(folder) == Home::User {
+        if home == Home::User {
             self.named(folder, Kind::Profile);
         }
         let rules = folder.join("rules");
@@ -250,8 +334,17 @@ impl<'a> Walk<'a> {
     }
 
     fn add(&mut self, path: PathBuf, kind: Kind) {
-        let subject = self.subject(path, kind);
-        self.found.push(Found::File(subject));
+        let home = self.home_of(&path);
+        self.add_of(path, kind, home);
+    }
+
+    fn add_of(&mut self, path: PathBuf, kind: Kind, home: Home) {
+        self.found.push(Found::File(Subject {
+            shown: shown(&path, &self.site.cwd),
+            home,
+            kind,
+            path,
+        }));
     }
 
     fn close(&mut self, path: PathBuf, why: impl Into<String>) {
@@ -268,12 +361,24 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whose `folder` is, if it is one of Codex's, by name or on the disk.
+    fn known(&self, folder: &Path) -> Option<Home> {
+        let mut here = None;
+        let mut is_same = |place: &&Place| {
+            place.folder == folder
+                || (place.id.is_some()
+                    && place.folder.file_name() == folder.file_name()
+                    && place.id == *here.get_or_insert_with(|| id(folder)))
+        };
+        let place = self.homes.iter().find(&mut is_same)?;
+        Some(place.home)
+    }
+
     /// Whose `path` is, by the nearest folder of Codex's above it.
     fn home_of(&self, path: &Path) -> Home {
         for folder in path.ancestors() {
-            let known = self.homes.iter().find(|(home, _)| same(home, folder));
-            if let Some((_, home)) = known {
-                return *home;
+            if let Some(home) = self.known(folder) {
+                return home;
             }
             if folder.file_name() == Some(OsStr::new(DOT_CODEX)) {
                 let inside =
@@ -305,13 +410,6 @@ impl Subject {
     fn cmp_key(&self, other: &Self) -> std::cmp::Ordering {
         (&self.shown, &self.path).cmp(&(&other.shown, &other.path))
     }
-}
-
-/// Whether two folders are one, by name or on the disk.
-fn same(a: &Path, b: &Path) -> bool {
-    a == b
-        || (a.file_name() == b.file_name()
-            && matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b))
 }
 
 /// The path as people see it: relative to `cwd` where it lies below, with `/`.

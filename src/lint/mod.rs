@@ -25,6 +25,7 @@ pub mod launch;
 pub mod layers;
 pub mod registry;
 mod rules;
+pub mod rules_file;
 pub mod run;
 pub mod secret;
 pub mod server;
@@ -35,6 +36,7 @@ pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade, Silenced};
 pub use hooks::HooksFile;
 pub use layers::{Layers, Scope, Spread};
+pub use rules_file::RulesFile;
 pub use run::Report;
 
 /// How bad a finding is, from mild to grave.
@@ -113,6 +115,8 @@ pub enum Check {
     Layers(fn(&Layers, &mut Spread)),
     /// One configuration file, and then all files.
     FileAndLayers(fn(&ConfigFile, &mut Findings), fn(&Layers, &mut Spread)),
+    /// One `.rules` file that is a text, whether or not Codex takes it.
+    Rules(fn(&RulesFile, &mut Findings)),
 }
 
 /// An example: a file that a rule finds, or leaves alone.

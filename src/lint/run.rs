@@ -8,6 +8,7 @@ use super::file::{ConfigFile, Kind, Source};
 use super::finding::{Finding, Findings};
 use super::hooks::HooksFile;
 use super::registry::RULES;
+use super::rules_file::RulesFile;
 use super::{Check, Scope, Severity, Silenced, fingerprint, ignore, layers};
 use crate::codex::Site;
 use crate::codex::version::Version;
@@ -179,6 +180,7 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
     let config = view.filter(|file| file.kind().is_config());
     let requirements = view.filter(|file| file.kind() == Kind::Requirements);
     let hooks = HooksFile::new(source, version);
+    let rules = RulesFile::new(source);
     for rule in RULES {
         match rule.check {
             Check::Source(check) => check(source, &mut found),
@@ -190,6 +192,11 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
             Check::Hooks(check) => {
                 if let Some(hooks) = &hooks {
                     check(hooks, &mut found);
+                }
+            }
+            Check::Rules(check) => {
+                if let Some(rules) = &rules {
+                    check(rules, &mut found);
                 }
             }
             Check::Requirements(check) => {

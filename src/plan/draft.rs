@@ -55,6 +55,15 @@ pub enum Outcome {
     Removed,
 }
 
+/// How what was written is held against the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// TOML: by value, so that what the text means is what was planned.
+    Toml,
+    /// Any other text: by its bytes.
+    Plain,
+}
+
 /// A file that changes.
 #[derive(Debug, Clone)]
 pub struct FilePlan {
@@ -64,6 +73,8 @@ pub struct FilePlan {
     pub found: Found,
     /// Its text; empty where it is missing.
     pub before: String,
+    /// How it is checked.
+    pub form: Form,
     /// What becomes of it.
     pub outcome: Outcome,
     /// The steps that lead there.
@@ -97,19 +108,7 @@ impl Draft {
     /// # Errors
     /// A file that cannot be read, is not UTF-8, does not parse, or leads out of `inside`.
     pub fn open(path: &Path, inside: Option<&Path>, new_mode: u32) -> Result<Self, Error> {
-        let found = files::read(path, files::CONFIG_LIMIT)?;
-        if let Some(inside) = inside {
-            stays_inside(path, &found, inside)?;
-        }
-        let text = match &found {
-            Found::Missing => String::new(),
-            Found::File(snapshot) => {
-                String::from_utf8(snapshot.bytes.clone()).map_err(|error| Error::NotUtf8 {
-                    path: path.to_path_buf(),
-                    at: error.utf8_error().valid_up_to(),
-                })?
-            }
-        };
+        let (found, text) = read_text(path, inside)?;
         let original = Document::parse(text.clone()).map_err(|error| Error::Syntax {
             message: error.message,
             source_text: Box::new(Source {
@@ -241,6 +240,7 @@ impl Draft {
             path: self.path,
             found: self.found,
             before,
+            form: Form::Toml,
             outcome: Outcome::Text(after),
             steps: self.steps,
             new_mode: self.new_mode,
@@ -254,6 +254,7 @@ impl Draft {
             before: self.original.text().to_owned(),
             path: self.path,
             found: self.found,
+            form: Form::Toml,
             outcome: Outcome::Removed,
             steps: self.steps,
             new_mode: self.new_mode,
@@ -271,6 +272,27 @@ impl Draft {
             path = path.parent()?;
         }
     }
+}
+
+/// A file and its text; a missing file is an empty one.
+///
+/// # Errors
+/// It cannot be read, is not UTF-8, or leads out of `inside`.
+pub(super) fn read_text(path: &Path, inside: Option<&Path>) -> Result<(Found, String), Error> {
+    let found = files::read(path, files::CONFIG_LIMIT)?;
+    if let Some(inside) = inside {
+        stays_inside(path, &found, inside)?;
+    }
+    let text = match &found {
+        Found::Missing => String::new(),
+        Found::File(snapshot) => {
+            String::from_utf8(snapshot.bytes.clone()).map_err(|error| Error::NotUtf8 {
+                path: path.to_path_buf(),
+                at: error.utf8_error().valid_up_to(),
+            })?
+        }
+    };
+    Ok((found, text))
 }
 
 /// Refuses a link out of `inside`, followed before anything is written.

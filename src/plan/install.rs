@@ -1,25 +1,50 @@
 //! What `install` would change: wishes of the parts, merged into drafts, judged by the model.
 //!
-//! The steps, in this order: the servers that were asked for; what lets servers' questions reach
-//! a person; the pin; trust. Then the model of Codex answers twice, for the files as they are and
+//! The steps, in this order: the servers that were asked for; the approver; what lets servers'
+//! questions reach a person; the pin; the rule; the hooks; the guide; trust, of the project and of
+//! the hooks. Then the model of Codex answers twice, for the files as they are and
 //! as they would be: a plan after which Codex would refuse what it took before is a collision.
 
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
+use crate::codex::ask::SeenHook;
+use crate::codex::effective::HookTrust;
+use crate::codex::effective::hooks::HOOKS_JSON;
 use crate::codex::effective::{ApprovalPolicy, Effective, Question, Reach, SandboxMode, Surface};
 use crate::codex::layer::{CONFIG_TOML, Place, REQUIREMENTS_TOML, Sources};
 use crate::codex::trust::Level;
 use crate::codex::{Site, server};
-use crate::document::{KeyPath, Value};
+use crate::document::{Edit, KeyPath, Node, Span, Value};
 
-use super::draft::{Draft, PRIVATE, SHARED};
+use super::draft::{Action, Draft, PRIVATE, SHARED};
 use super::import::WantedServer;
-use super::parts::{elicitations, pin, trust};
+use super::parts::program::Program;
+use super::parts::{approver, elicitations, guide, hooks, pin, rule, trust};
 use super::{
-    Collision, CollisionKind, Error, OnCollision, Part, Plan, Scope, Skipped, judge, merge,
+    Collision, CollisionKind, Error, OnCollision, Part, PlainDraft, Plan, Scope, Skipped, Source,
+    judge, merge,
 };
+
+/// Whoever can ask the real Codex which digest trusts a hook.
+pub trait AskCodex {
+    /// What Codex says about the hooks of a project's file of this name with this text.
+    ///
+    /// # Errors
+    /// Why it says nothing, in words.
+    fn hooks(&self, name: &str, text: &str) -> Result<Vec<SeenHook>, String>;
+}
+
+/// Nobody can.
+#[derive(Debug, Clone, Copy)]
+pub struct NoCodex;
+
+impl AskCodex for NoCodex {
+    fn hooks(&self, _: &str, _: &str) -> Result<Vec<SeenHook>, String> {
+        Err("there is no Codex to ask".to_owned())
+    }
+}
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
@@ -28,10 +53,22 @@ pub struct Request {
     pub scopes: Vec<Scope>,
     /// The servers.
     pub servers: Vec<WantedServer>,
+    /// The approver: in the project's files, and in requirements that list servers.
+    pub approver: bool,
+    /// The approver in the user's files.
+    pub approver_for_user: bool,
     /// What keeps servers' questions coming.
     pub elicitations: bool,
     /// The pin.
     pub pin: bool,
+    /// The rule.
+    pub rule: bool,
+    /// The hooks.
+    pub hooks: bool,
+    /// The guide.
+    pub guide: bool,
+    /// The program that approver, rule and hooks name; without it they are left out.
+    pub program: Option<Program>,
     /// The trust entry.
     pub trust: bool,
     /// What to do where a key is there with another value.
@@ -55,6 +92,10 @@ pub struct Standing {
     pub sandbox: Option<&'static str>,
     /// Whether the system's requirements hold the pin's sandbox modes.
     pub pinned: bool,
+    /// Whether Codex would start the approver.
+    pub approver: bool,
+    /// The least trust among our hooks; none where there are none.
+    pub hooks: Option<HookTrust>,
 }
 
 /// Makes the plan.
@@ -63,6 +104,18 @@ pub struct Standing {
 /// A file that cannot be read or does not parse, a server that Codex would not take, a scope that
 /// is not there.
 pub fn plan(site: &Site, request: &Request) -> Result<(Plan, Standing), Error> {
+    plan_with(site, request, &NoCodex)
+}
+
+/// Makes the plan, with a Codex to ask which digest trusts a hook.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_with(
+    site: &Site,
+    request: &Request,
+    codex: &dyn AskCodex,
+) -> Result<(Plan, Standing), Error> {
     if request.scopes.contains(&Scope::Project) && site.project_is_codex_home() {
         return Err(Error::ProjectIsHome {
             path: site.dot_codex(),
@@ -70,11 +123,25 @@ pub fn plan(site: &Site, request: &Request) -> Result<(Plan, Standing), Error> {
     }
     let mut work = Work::new(site, request);
     work.servers()?;
+    if let Some(program) = &request.program {
+        work.approver(program)?;
+    }
     if request.elicitations {
         work.elicitations()?;
     }
     if request.pin {
         work.pin()?;
+    }
+    if let Some(program) = &request.program {
+        if request.rule {
+            work.rule(program)?;
+        }
+        if request.hooks && request.scopes.contains(&Scope::Project) {
+            work.hooks(program, codex)?;
+        }
+    }
+    if request.guide && request.scopes.contains(&Scope::Project) {
+        work.guide()?;
     }
     if request.trust {
         work.trust()?;
@@ -87,6 +154,7 @@ struct Work<'a> {
     site: &'a Site,
     request: &'a Request,
     drafts: IndexMap<PathBuf, Draft>,
+    plain: Vec<PlainDraft>,
     plan: Plan,
     before: Sources,
 }
@@ -97,6 +165,7 @@ impl<'a> Work<'a> {
             site,
             request,
             drafts: IndexMap::new(),
+            plain: Vec::new(),
             plan: Plan::default(),
             before: Sources::read(site),
         }
@@ -144,6 +213,7 @@ impl<'a> Work<'a> {
                 if let Some(draft) = self.drafts.get_mut(&file) {
                     merge::server(
                         draft,
+                        &Part::Server(wanted.name.clone()),
                         &wanted.name,
                         &Value::Table(wanted.values.clone()),
                         self.request.on_collision,
@@ -157,7 +227,10 @@ impl<'a> Work<'a> {
 
     /// The files as they would be.
     fn after(&self) -> Sources {
-        judge::with_drafts(&self.before, &self.drafts)
+        self.plain.iter().filter(|draft| draft.changes()).fold(
+            judge::with_drafts(&self.before, &self.drafts),
+            |sources, draft| sources.with(draft.path(), Some(draft.text().as_bytes().to_vec())),
+        )
     }
 
     /// The question that install asks: at project scope, as if the project were trusted, since
@@ -169,6 +242,322 @@ impl<'a> Work<'a> {
                 .then_some(true),
             ..Question::default()
         }
+    }
+
+    fn approver(&mut self, program: &Program) -> Result<(), Error> {
+        let wanted = approver::wanted(program);
+        for scope in self.request.scopes.clone() {
+            let here = match scope {
+                Scope::Project | Scope::System => self.request.approver,
+                Scope::User => self.request.approver_for_user,
+            };
+            let Some(folder) = self.folder(scope).filter(|_| here) else {
+                continue;
+            };
+            if scope == Scope::System {
+                self.identity(&folder.join(REQUIREMENTS_TOML), program)?;
+                continue;
+            }
+            let file = folder.join(CONFIG_TOML);
+            self.draft(scope, &file)?;
+            let Some(draft) = self.drafts.get_mut(&file) else {
+                continue;
+            };
+            let mut on_collision = self.request.on_collision;
+            if let Some(entry) = draft.document().get(&approver::path()) {
+                if let Some(key) = approver::foreign_key(entry) {
+                    let path = approver::path().join(key);
+                    let source = draft
+                        .place_of(&path)
+                        .map(|span| super::source_of(&file, draft.original(), span));
+                    self.plan.collisions.push(Collision {
+                        part: Part::Approver,
+                        kind: CollisionKind::Taken {
+                            why: format!(
+                                "`{path}` is there: with it `apply` and the approver refuse"
+                            ),
+                        },
+                        file,
+                        path,
+                        source,
+                        by_hand: String::new(),
+                        replaceable: false,
+                    });
+                    continue;
+                }
+                if approver::is_ours(&entry.value()) {
+                    on_collision = OnCollision::Replace;
+                }
+            }
+            merge::server(
+                draft,
+                &Part::Approver,
+                approver::NAME,
+                &wanted,
+                on_collision,
+                &mut self.plan,
+            );
+        }
+        Ok(())
+    }
+
+    /// The approver's identity in requirements that list servers: they switch off all others.
+    fn identity(&mut self, file: &Path, program: &Program) -> Result<(), Error> {
+        let draft = self.draft(Scope::System, file)?;
+        if draft
+            .document()
+            .get(&KeyPath::new(["mcp_servers"]))
+            .is_none()
+        {
+            return Ok(());
+        }
+        let path = approver::identity_path();
+        let older = draft
+            .document()
+            .get(&path)
+            .is_some_and(|node| node.as_str().is_some_and(super::parts::program::is_own));
+        let on_collision = if older {
+            OnCollision::Replace
+        } else {
+            self.request.on_collision
+        };
+        if let Some(draft) = self.drafts.get_mut(file) {
+            merge::value(
+                draft,
+                &Part::Approver,
+                &path,
+                &Value::from(program.command()),
+                on_collision,
+                &mut self.plan,
+            );
+        }
+        Ok(())
+    }
+
+    fn rule(&mut self, program: &Program) -> Result<(), Error> {
+        let wanted_here = [Scope::Project, Scope::User]
+            .iter()
+            .any(|scope| self.request.scopes.contains(scope));
+        let Some(home) = self.site.codex_home.clone().filter(|_| wanted_here) else {
+            return Ok(());
+        };
+        let mut draft = PlainDraft::open(&home.join(rule::FILE), None, PRIVATE)?;
+        let wanted = rule::text(&program.paths());
+        if draft.text() == wanted {
+            return Ok(());
+        }
+        let present = draft.text().to_owned();
+        let ours = present.is_empty() || rule::is_ours(&present);
+        if !ours && self.request.on_collision != OnCollision::Replace {
+            let why = "a file of this name is there with other content";
+            self.taken(&draft, Part::Rule, why, Span::at(0), wanted, true);
+            return Ok(());
+        }
+        let edits = vec![Edit::replace(Span::new(0, present.len()), wanted.clone())];
+        let old = (!present.is_empty()).then_some(present);
+        draft.step(&Part::Rule, KeyPath::root(), old, Some(wanted), edits);
+        self.plain.push(draft);
+        Ok(())
+    }
+
+    /// A plain file that cannot be changed.
+    fn taken(
+        &mut self,
+        draft: &PlainDraft,
+        part: Part,
+        why: &str,
+        span: Span,
+        by_hand: String,
+        replaceable: bool,
+    ) {
+        let (file, path) = (draft.path().to_path_buf(), KeyPath::root());
+        if self.request.on_collision == OnCollision::Skip {
+            self.plan.skipped.push(Skipped { part, file, path });
+            return;
+        }
+        self.plan.collisions.push(Collision {
+            part,
+            path,
+            source: draft.exists().then(|| Source {
+                path: file.clone(),
+                text: draft.original().to_owned(),
+                span,
+            }),
+            file,
+            kind: CollisionKind::Taken {
+                why: why.to_owned(),
+            },
+            by_hand,
+            replaceable,
+        });
+    }
+
+    fn guide(&mut self) -> Result<(), Error> {
+        let file = self.site.project.join(guide::FILE);
+        let mut draft = PlainDraft::open(&file, Some(&self.site.project), SHARED)?;
+        match guide::change(draft.text()) {
+            Ok(None) => {}
+            Ok(Some(change)) => {
+                let path = KeyPath::root();
+                draft.step(
+                    &Part::Guide,
+                    path,
+                    change.old,
+                    Some(change.new),
+                    vec![change.edit],
+                );
+                self.plain.push(draft);
+            }
+            Err(why) => {
+                self.taken(&draft, Part::Guide, &why, Span::at(0), String::new(), false);
+            }
+        }
+        Ok(())
+    }
+
+    fn hooks(&mut self, program: &Program, codex: &dyn AskCodex) -> Result<(), Error> {
+        let (json, toml) = (
+            self.site.dot_codex().join(HOOKS_JSON),
+            self.site.dot_codex().join(CONFIG_TOML),
+        );
+        let mut draft = PlainDraft::open(&json, Some(&self.site.project), SHARED)?;
+        let in_toml =
+            !draft.exists() && hooks::stands_in_toml(self.draft(Scope::Project, &toml)?.document());
+        let command = program.command();
+        if in_toml {
+            let Some(config) = self.drafts.get_mut(&toml) else {
+                return Ok(());
+            };
+            for ours in &hooks::OURS {
+                let path = hooks::toml_path(ours);
+                match hooks::install_toml(config.document(), ours, command) {
+                    Ok(None) => {}
+                    Ok(Some(change)) => {
+                        let old = config.document().get(&path).map(Node::value);
+                        let value = change.document.get(&path).map(Node::value);
+                        let value = value.unwrap_or_else(|| Value::Array(Vec::new()));
+                        let action = match old {
+                            Some(old) => Action::Replaced { old, value },
+                            None => Action::Added { value },
+                        };
+                        config.adopt(&Part::Hooks, &path, action, change);
+                    }
+                    Err(why) => {
+                        let kind = CollisionKind::NoPlace { why };
+                        let wanted = ours.group(command).to_string();
+                        merge::collide_by_hand(
+                            config,
+                            &Part::Hooks,
+                            &path,
+                            kind,
+                            wanted,
+                            &mut self.plan,
+                        );
+                        return Ok(());
+                    }
+                }
+            }
+            return self.trust_hooks(&toml, CONFIG_TOML, command, codex);
+        }
+        match hooks::install(draft.text(), command) {
+            Ok(changes) => {
+                for change in changes {
+                    let parts = std::iter::once("hooks").chain(change.event);
+                    let path = change
+                        .event
+                        .map_or_else(KeyPath::root, |_| KeyPath::new(parts));
+                    draft.step(&Part::Hooks, path, change.old, change.new, change.edits);
+                }
+                self.plain.push(draft);
+            }
+            Err(why) => {
+                let by_hand = hooks::install("", command)
+                    .ok()
+                    .and_then(|changes| changes.into_iter().next()?.new)
+                    .unwrap_or_default();
+                self.taken(&draft, Part::Hooks, &why, Span::at(0), by_hand, false);
+                return Ok(());
+            }
+        }
+        self.trust_hooks(&json, HOOKS_JSON, command, codex)
+    }
+
+    /// The trust of our hooks in `file`, as they would be. Codex skips a hook without a word until
+    /// the user's config names its digest.
+    fn trust_hooks(
+        &mut self,
+        file: &Path,
+        name: &str,
+        command: &str,
+        codex: &dyn AskCodex,
+    ) -> Result<(), Error> {
+        let Some(home) = self.site.codex_home.clone() else {
+            return Ok(());
+        };
+        if least_trust(&self.after(), file) == Some(HookTrust::Trusted) {
+            return Ok(());
+        }
+        let (text, positions): (String, Vec<Vec<usize>>) = if name == HOOKS_JSON {
+            let text = self.plain.iter().find(|draft| draft.path() == file);
+            let text = text
+                .map(|draft| draft.text().to_owned())
+                .unwrap_or_default();
+            let value = serde_json::from_str(&text).unwrap_or_default();
+            let at = hooks::OURS.iter().map(|ours| ours.positions(&value));
+            (text.clone(), at.collect())
+        } else {
+            let document = self.drafts.get(file).map(Draft::document);
+            let at = hooks::OURS.iter().map(|ours| {
+                document.map_or_else(Vec::new, |document| hooks::toml_positions(ours, document))
+            });
+            let at = at.collect();
+            (document.and_then(hooks::toml_alone).unwrap_or_default(), at)
+        };
+        let seen = match codex.hooks(name, &text) {
+            Ok(seen) => seen,
+            Err(why) => {
+                self.plan.notes.push(format!(
+                    "the hooks are not trusted yet ({why}), so Codex skips them: run `codexgate \
+                     install --codex PATH`, or trust them where Codex's terminal asks"
+                ));
+                return Ok(());
+            }
+        };
+        let config = home.join(CONFIG_TOML);
+        self.draft(Scope::User, &config)?;
+        let Some(draft) = self.drafts.get_mut(&config) else {
+            return Ok(());
+        };
+        let Some(file) = file.to_str() else {
+            return Ok(());
+        };
+        for (ours, at) in hooks::OURS.iter().zip(positions) {
+            let Some(at) = at.last() else { continue };
+            let position = ours.state(*at);
+            // Only for a handler that is ours to the letter, as Codex read it.
+            let hash = seen
+                .iter()
+                .find(|hook| hook.position == position && hook.command == ours.command(command))
+                .map(|hook| hook.hash.clone());
+            let Some(hash) = hash else {
+                self.plan.notes.push(format!(
+                    "Codex does not list the hook of `{}`; it is not trusted",
+                    ours.event
+                ));
+                continue;
+            };
+            let key = format!("{file}{position}");
+            merge::value(
+                draft,
+                &Part::Hooks,
+                &KeyPath::new(["hooks", "state", &key, "trusted_hash"]),
+                &Value::from(hash),
+                // The position is our handler's: what stands there is about an older one.
+                OnCollision::Replace,
+                &mut self.plan,
+            );
+        }
+        Ok(())
     }
 
     fn elicitations(&mut self) -> Result<(), Error> {
@@ -366,6 +755,13 @@ impl<'a> Work<'a> {
                     Reach::AllFiles | Reach::Everything => SandboxMode::DangerFullAccess.word(),
                 }),
             pinned,
+            approver: then.policy().is_some_and(|policy| {
+                let mut servers = policy.servers.iter();
+                servers.any(|server| server.name == approver::NAME && server.enabled)
+            }),
+            hooks: [HOOKS_JSON, CONFIG_TOML]
+                .iter()
+                .find_map(|name| least_trust(&after, &self.site.dot_codex().join(name))),
         };
         let mut plan = self.plan;
         plan.notes.extend(pin_note(&self.drafts));
@@ -374,8 +770,38 @@ impl<'a> Work<'a> {
             .into_values()
             .filter_map(Draft::finish)
             .collect();
+        plan.files
+            .extend(self.plain.into_iter().filter_map(PlainDraft::finish));
         (plan, standing)
     }
+}
+
+/// The least trust among our hooks in `file`, once the project is trusted. None where there is none.
+fn least_trust(sources: &Sources, file: &Path) -> Option<HookTrust> {
+    let trusted = Effective::resolve(
+        sources,
+        &Question {
+            trusted: Some(true),
+            ..Question::default()
+        },
+    );
+    let policy = trusted.policy()?;
+    let mut ours = policy.hooks.iter().filter(|hook| {
+        let command = hook.handler.command.as_deref().unwrap_or_default();
+        let known = |ours: &hooks::Ours| ours.event == hook.handler.event.name;
+        hook.path == file
+            && hooks::OURS
+                .iter()
+                .any(|ours| known(ours) && ours.is_own_command(command))
+    });
+    let first = ours.next()?.trust;
+    Some(ours.fold(first, |least, hook| {
+        if least == HookTrust::Trusted {
+            hook.trust
+        } else {
+            least
+        }
+    }))
 }
 
 /// What the pin does not cover, said when it is written (scenarios `req-network-not-pinned`,

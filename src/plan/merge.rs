@@ -73,12 +73,12 @@ pub(super) fn value(
 /// `mcp-both-transports`) and any key of the other transport (scenario `mcp-url-args`).
 pub(super) fn server(
     draft: &mut Draft,
+    part: &Part,
     name: &str,
     wanted: &Value,
     on_collision: OnCollision,
     plan: &mut Plan,
 ) {
-    let part = Part::Server(name.to_owned());
     let path = KeyPath::new(["mcp_servers", name]);
     let transport = match wanted
         .as_table()
@@ -103,19 +103,19 @@ pub(super) fn server(
             OnCollision::Refuse => {
                 let kind = CollisionKind::Transport { key: first.clone() };
                 let at = path.join(first);
-                collide_at(draft, &part, &path, &at, wanted, kind, plan);
+                collide_at(draft, part, &path, &at, wanted, kind, plan);
                 return;
             }
             OnCollision::Skip => {
-                skip(draft, &part, &path, plan);
+                skip(draft, part, &path, plan);
                 return;
             }
             OnCollision::Replace => {
                 for key in &against {
-                    if let Err(error) = draft.remove(&part, &path.join(key)) {
+                    if let Err(error) = draft.remove(part, &path.join(key)) {
                         no_place(
                             draft,
-                            &part,
+                            part,
                             &path,
                             wanted,
                             &error.to_string(),
@@ -138,10 +138,10 @@ pub(super) fn server(
             .entry("args".to_owned())
             .or_insert_with(|| Value::Array(Vec::new()));
     }
-    value(draft, &part, &path, &wanted, on_collision, plan);
+    value(draft, part, &path, &wanted, on_collision, plan);
 }
 
-fn skip(draft: &Draft, part: &Part, path: &KeyPath, plan: &mut Plan) {
+pub(super) fn skip(draft: &Draft, part: &Part, path: &KeyPath, plan: &mut Plan) {
     plan.skipped.push(Skipped {
         part: part.clone(),
         file: draft.path().to_path_buf(),
@@ -158,6 +158,28 @@ fn collide(
     plan: &mut Plan,
 ) {
     collide_at(draft, part, path, path, wanted, kind, plan);
+}
+
+/// A collision at `path` of which a part knows more than a value: the text to write by hand.
+pub(super) fn collide_by_hand(
+    draft: &Draft,
+    part: &Part,
+    path: &KeyPath,
+    kind: CollisionKind,
+    by_hand: String,
+    plan: &mut Plan,
+) {
+    plan.collisions.push(Collision {
+        part: part.clone(),
+        file: draft.path().to_path_buf(),
+        path: path.clone(),
+        source: draft
+            .place_of(path)
+            .map(|span| source_of(draft.path(), draft.original(), span)),
+        kind,
+        by_hand,
+        replaceable: false,
+    });
 }
 
 fn collide_at(

@@ -15,6 +15,7 @@ pub mod install;
 mod judge;
 pub mod merge;
 pub mod parts;
+mod plain;
 pub mod record;
 pub mod secret;
 pub mod uninstall;
@@ -22,6 +23,7 @@ pub mod write;
 
 pub use draft::{Action, FilePlan, Outcome, Step};
 pub use import::WantedServer;
+pub use plain::PlainDraft;
 
 /// A part of what `install` writes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,6 +36,14 @@ pub enum Part {
     Elicitations,
     /// The entry that makes Codex read the project's files.
     Trust,
+    /// Our own MCP server, which asks the person.
+    Approver,
+    /// The prefix rules that let `apply` leave the sandbox.
+    Rule,
+    /// The hooks that guide an agent to the gate, and their trust.
+    Hooks,
+    /// The section of AGENTS.md.
+    Guide,
 }
 
 impl Part {
@@ -44,6 +54,10 @@ impl Part {
             Self::Pin => "pin".to_owned(),
             Self::Elicitations => "elicitations".to_owned(),
             Self::Trust => "trust".to_owned(),
+            Self::Approver => "approver".to_owned(),
+            Self::Rule => "rule".to_owned(),
+            Self::Hooks => "hooks".to_owned(),
+            Self::Guide => "guide".to_owned(),
         }
     }
 }
@@ -111,6 +125,11 @@ pub enum CollisionKind {
     /// The shape of the file leaves no safe place.
     NoPlace {
         /// Why, in words.
+        why: String,
+    },
+    /// Something else is in its place, or what is there is not ours to change.
+    Taken {
+        /// What, in words.
         why: String,
     },
     /// After the plan Codex would refuse what it took before.
@@ -227,6 +246,12 @@ pub enum Error {
     Twice {
         /// The server.
         name: String,
+    },
+    /// The program cannot be named in Codex's files, since others than its user can change it.
+    #[error("this program is not safe to point Codex at: {why}")]
+    UnsafeProgram {
+        /// What is wrong with its place.
+        why: String,
     },
     /// The record of an earlier install cannot be used.
     #[error("the install record `{}` {why}", path.display())]

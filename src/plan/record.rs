@@ -21,6 +21,9 @@ use super::{Error, Part};
 /// The version of the record's form.
 const VERSION: u32 = 1;
 
+/// The most records that are looked through for another project with the gate.
+const RECORDS_LIMIT: usize = 10_000;
+
 /// What one install, or several, changed in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,7 +43,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The part that wanted it: `server NAME`, `pin`, `elicitations` or `trust`.
+    /// The part that wanted it: `server NAME`, or the part's name.
     part: String,
     /// The key path.
     pub key: Vec<String>,
@@ -113,6 +116,10 @@ impl Entry {
             "pin" => Some(Part::Pin),
             "elicitations" => Some(Part::Elicitations),
             "trust" => Some(Part::Trust),
+            "approver" => Some(Part::Approver),
+            "rule" => Some(Part::Rule),
+            "hooks" => Some(Part::Hooks),
+            "guide" => Some(Part::Guide),
             word => word
                 .strip_prefix("server ")
                 .map(|name| Part::Server(name.to_owned())),
@@ -138,9 +145,7 @@ impl Entry {
 fn part_word(part: &Part) -> String {
     match part {
         Part::Server(name) => format!("server {name}"),
-        Part::Pin => "pin".to_owned(),
-        Part::Elicitations => "elicitations".to_owned(),
-        Part::Trust => "trust".to_owned(),
+        part => part.name(),
     }
 }
 
@@ -188,6 +193,21 @@ impl Store {
         use std::os::unix::ffi::OsStrExt as _;
         self.folder
             .join(format!("{}.json", digest(path.as_os_str().as_bytes())))
+    }
+
+    /// A file other than `own` of which a record says that `part` is in it. Records that cannot be
+    /// read count as none: it only decides whether a shared file stays.
+    pub fn other_with(&self, part: &Part, own: &Path) -> Option<PathBuf> {
+        let entries = std::fs::read_dir(&self.folder).ok()?;
+        entries.flatten().take(RECORDS_LIMIT).find_map(|entry| {
+            let found = files::read(&entry.path(), files::CONFIG_LIMIT).ok()?;
+            let record: Record = serde_json::from_slice(found.bytes()?).ok()?;
+            let has = record
+                .steps
+                .iter()
+                .any(|step| step.part().as_ref() == Some(part));
+            (has && record.path != own && record.path.exists()).then_some(record.path)
+        })
     }
 
     /// The record for `path`, and the file as it was read.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 
 use crate::codex::Site;
+use crate::codex::effective::hooks::HOOKS_JSON;
 use crate::codex::effective::{Effective, Question, Surface};
 use crate::codex::layer::{CONFIG_TOML, REQUIREMENTS_TOML, Sources};
 use crate::document::edit::{self, Edit};
@@ -17,10 +18,11 @@ use crate::document::{Change, Document, KeyPath, Node, Span, Value, compare, pla
 use crate::files::Found;
 
 use super::draft::{Action, Draft, PRIVATE, SHARED};
-use super::parts::{pin, trust};
+use super::parts::{approver, guide, hooks, pin, program, rule, trust};
 use super::record::{Entry, Record, Store, digest};
 use super::{
-    Collision, CollisionKind, Error, OnCollision, Part, Plan, Scope, Skipped, judge, source_of,
+    Collision, CollisionKind, Error, OnCollision, Part, PlainDraft, Plan, Scope, Skipped, Source,
+    judge, source_of,
 };
 
 /// What is asked for.
@@ -66,8 +68,12 @@ pub fn plan(
         plan: Plan::default(),
         records: Vec::new(),
         done: Vec::new(),
+        plain: Vec::new(),
         trust_path: trust_path(site, request),
+        trust_only: false,
+        hook_keys: Vec::new(),
     };
+    work.find_hook_keys()?;
     for scope in &request.scopes {
         let Some(folder) = folder(site, *scope) else {
             if request.servers.is_empty() {
@@ -79,14 +85,24 @@ pub fn plan(
             work.file(*scope, &folder, &folder.join(name), store)?;
         }
     }
-    // The trust entry that an install of this project wrote lies in the user's file.
-    if let (Some(home), Some(_), Some(store), false) = (
-        &site.codex_home,
-        &work.trust_path,
-        store,
-        request.scopes.contains(&Scope::User),
-    ) {
-        work.trust(home, store)?;
+    if !request.servers.is_empty() {
+        return Ok(work.finish());
+    }
+    if request.scopes.contains(&Scope::Project) {
+        work.plain(&site.dot_codex().join(HOOKS_JSON), &Part::Hooks, store)?;
+        work.plain(&site.project.join(guide::FILE), &Part::Guide, store)?;
+    }
+    // What an install of this project wrote into Codex's home.
+    if let Some(home) = &site.codex_home {
+        if request.scopes.contains(&Scope::Project) && !request.scopes.contains(&Scope::User) {
+            work.trust(home, store)?;
+        }
+        let rule_too = [Scope::Project, Scope::User]
+            .iter()
+            .any(|scope| request.scopes.contains(scope));
+        if rule_too {
+            work.rule(home, store)?;
+        }
     }
     Ok(work.finish())
 }
@@ -120,16 +136,36 @@ struct Work<'a> {
     records: Vec<RecordChange>,
     /// The drafts, and for a file that goes the folders that go with it.
     done: Vec<(Draft, Option<Vec<PathBuf>>)>,
+    /// The same of files that are not TOML.
+    plain: Vec<(PlainDraft, Option<Vec<PathBuf>>)>,
     trust_path: Option<KeyPath>,
+    /// Whether only what a project's install wrote into the user's file is meant.
+    trust_only: bool,
+    /// The keys of `[hooks.state]` that are about handlers of ours in this project.
+    hook_keys: Vec<String>,
 }
 
 impl Work<'_> {
     fn wants(&self, part: &Part, path: &KeyPath) -> bool {
         match part {
             Part::Trust => self.trust_path.as_ref() == Some(path),
+            Part::Hooks => {
+                // Trust in the user's file goes with the project's hooks that it is about.
+                let state = match path.parts() {
+                    [hooks, state, key, _] if hooks == "hooks" && state == "state" => Some(key),
+                    _ => None,
+                };
+                let dot = self.site.dot_codex();
+                self.request.servers.is_empty()
+                    && state.is_none_or(|key| {
+                        self.request.scopes.contains(&Scope::Project)
+                            && Path::new(key).starts_with(&dot)
+                    })
+            }
+            _ if self.trust_only => false,
             _ if self.request.servers.is_empty() => true,
             Part::Server(name) => self.request.servers.contains(name),
-            Part::Pin | Part::Elicitations => false,
+            _ => false,
         }
     }
 
@@ -181,6 +217,7 @@ impl Work<'_> {
             .iter()
             .filter_map(|entry| match entry.part() {
                 Some(Part::Server(name)) => Some(name),
+                Some(Part::Approver) => Some(approver::NAME.to_owned()),
                 _ => None,
             })
             .collect();
@@ -199,13 +236,168 @@ impl Work<'_> {
         Ok(Some((known, gone)))
     }
 
-    fn trust(&mut self, home: &Path, store: &Store) -> Result<(), Error> {
+    fn trust(&mut self, home: &Path, store: Option<&Store>) -> Result<(), Error> {
         let mut draft = Draft::open(&home.join(CONFIG_TOML), None, PRIVATE)?;
         if draft.exists() {
-            let recorded = self.by_record(&mut draft, store)?;
+            self.trust_only = true;
+            let recorded = match store {
+                Some(store) => self.by_record(&mut draft, store)?,
+                None => None,
+            };
+            self.trust_only = false;
+            self.hook_trust(&mut draft);
             self.done.push((draft, recorded.unwrap_or_default().1));
         }
         Ok(())
+    }
+
+    /// Trust of our own handlers that no record knows.
+    fn hook_trust(&mut self, draft: &mut Draft) {
+        for key in self.hook_keys.clone() {
+            let path = KeyPath::new(["hooks", "state", &key]);
+            let hash = path.join("trusted_hash");
+            if draft.document().get(&hash).is_some() {
+                let alone = draft
+                    .document()
+                    .get(&path)
+                    .and_then(Node::as_table)
+                    .is_some_and(|members| members.len() == 1);
+                self.remove(draft, &Part::Hooks, if alone { &path } else { &hash });
+            }
+        }
+    }
+
+    /// Looks where our handlers stand, before they go.
+    fn find_hook_keys(&mut self) -> Result<(), Error> {
+        if !self.request.scopes.contains(&Scope::Project) || !self.request.servers.is_empty() {
+            return Ok(());
+        }
+        let dot = self.site.dot_codex();
+        let json = PlainDraft::open(&dot.join(HOOKS_JSON), Some(&self.site.project), SHARED)?;
+        let toml = Draft::open(&dot.join(CONFIG_TOML), Some(&self.site.project), SHARED)?;
+        let value = serde_json::from_str(json.text()).unwrap_or_default();
+        for ours in &hooks::OURS {
+            let in_json = ours
+                .positions(&value)
+                .into_iter()
+                .map(|at| (json.path(), at));
+            let in_toml = hooks::toml_positions(ours, toml.document());
+            let in_toml = in_toml.into_iter().map(|at| (toml.path(), at));
+            for (file, at) in in_json.chain(in_toml) {
+                self.hook_keys
+                    .push(format!("{}{}", file.display(), ours.state(at)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rule of Codex's home. It serves every project, so it stays while another has the gate.
+    fn rule(&mut self, home: &Path, store: Option<&Store>) -> Result<(), Error> {
+        let own = self.site.dot_codex().join(CONFIG_TOML);
+        let other = match store {
+            Some(store) if !self.request.scopes.contains(&Scope::User) => {
+                store.other_with(&Part::Approver, &own)
+            }
+            _ => None,
+        };
+        let file = home.join(rule::FILE);
+        if let Some(other) = other {
+            if file.exists() {
+                self.plan.notes.push(format!(
+                    "the rule in `{}` stays: `{}` has the approver, too",
+                    file.display(),
+                    other.display()
+                ));
+            }
+            return Ok(());
+        }
+        self.plain(&file, &Part::Rule, store)
+    }
+
+    /// A file that is not TOML: by its record where the text is the one that install left, else by
+    /// what is known to be ours.
+    fn plain(&mut self, file: &Path, part: &Part, store: Option<&Store>) -> Result<(), Error> {
+        let inside = (*part != Part::Rule).then_some(self.site.project.as_path());
+        let mut draft = PlainDraft::open(file, inside, SHARED)?;
+        let record = match store {
+            Some(store) => Some(store.load(file)?),
+            None => None,
+        };
+        let forget = |work: &mut Self, found: Found| {
+            if let (Some(store), Found::File(_)) = (store, &found) {
+                work.records.push(RecordChange {
+                    file: store.file_of(file),
+                    found,
+                    record: None,
+                });
+            }
+        };
+        if !draft.exists() {
+            if let Some((_, found)) = record {
+                forget(self, found);
+            }
+            return Ok(());
+        }
+        let known = record.as_ref().and_then(|(record, _)| record.as_ref());
+        let exact = known.is_some_and(|record| {
+            record
+                .steps
+                .iter()
+                .rev()
+                .all(|entry| undo_plain(&mut draft, part, entry))
+        });
+        if !exact {
+            draft = PlainDraft::open(file, inside, SHARED)?;
+            if let Err(why) = by_content(&mut draft, part) {
+                self.plain_collision(&draft, part, why);
+                return Ok(());
+            }
+        }
+        let created = known.map(|record| record.created);
+        let emptied = draft.text().is_empty()
+            || (*part == Part::Hooks && draft.changes() && hooks::is_empty(draft.text()));
+        let gone = (draft.changes() && emptied && created != Some(false)).then(|| {
+            if created.is_none() {
+                self.plan.notes.push(format!(
+                    "`{}` has nothing else in it and goes; there is no record of whether it was \
+                     there before",
+                    file.display()
+                ));
+            }
+            known.map_or_else(Vec::new, |record| {
+                record.folders.iter().rev().cloned().collect()
+            })
+        });
+        if let Some((_, found)) = record {
+            forget(self, found);
+        }
+        self.plain.push((draft, gone));
+        Ok(())
+    }
+
+    fn plain_collision(&mut self, draft: &PlainDraft, part: &Part, why: String) {
+        let (file, path) = (draft.path().to_path_buf(), KeyPath::root());
+        if self.request.on_collision == OnCollision::Skip {
+            self.plan.skipped.push(Skipped {
+                part: part.clone(),
+                file,
+                path,
+            });
+            return;
+        }
+        self.plan.collisions.push(Collision {
+            part: part.clone(),
+            path,
+            source: Some(Source {
+                path: file.clone(),
+                text: draft.original().to_owned(),
+                span: Span::at(0),
+            }),
+            file,
+            kind: CollisionKind::Taken { why },
+            by_hand: String::new(),
+            replaceable: false,
+        });
     }
 
     /// Without a record: the servers by name, the pin by its values.
@@ -222,10 +414,50 @@ impl Work<'_> {
             ));
             self.remove(draft, &Part::Server(name.clone()), &path);
         }
-        if self.request.servers.is_empty() && draft.path().ends_with(REQUIREMENTS_TOML) {
+        if !self.request.servers.is_empty() {
+            return;
+        }
+        if draft.path().ends_with(REQUIREMENTS_TOML) {
             for path in pin::present_keys(draft.document()) {
                 self.remove(draft, &Part::Pin, &path);
             }
+            let identity = draft.document().get(&approver::identity_path());
+            if identity.and_then(Node::as_str).is_some_and(program::is_own) {
+                let path = KeyPath::new(["mcp_servers", approver::NAME]);
+                self.remove(draft, &Part::Approver, &path);
+            }
+            return;
+        }
+        let entry = draft.document().get(&approver::path()).map(Node::value);
+        if entry.is_some_and(|entry| approver::is_ours(&entry)) {
+            self.remove(draft, &Part::Approver, &approver::path());
+        }
+        self.hooks_by_value(draft);
+    }
+
+    /// Groups of ours in `[hooks]` of a config.toml.
+    fn hooks_by_value(&mut self, draft: &mut Draft) {
+        for ours in &hooks::OURS {
+            let path = hooks::toml_path(ours);
+            let at = hooks::toml_positions(ours, draft.document());
+            let Some(Value::Array(groups)) = draft.document().get(&path).map(Node::value) else {
+                continue;
+            };
+            if at.is_empty() {
+                continue;
+            }
+            if at.len() == groups.len() {
+                self.remove(draft, &Part::Hooks, &path);
+                continue;
+            }
+            self.collide(
+                draft,
+                &Part::Hooks,
+                &path,
+                CollisionKind::NoPlace {
+                    why: "hooks of others stand beside ours: take ours out by hand".to_owned(),
+                },
+            );
         }
     }
 
@@ -305,6 +537,9 @@ impl Work<'_> {
             (Some(value), _, Some(present)) => {
                 if let Some((at, present, wanted)) = changed(&path, present, value)
                     && self.request.on_collision != OnCollision::Replace
+                    // Codex itself writes a new digest when a person trusts a hook anew; without
+                    // the hook none is about anything.
+                    && !path.parts().starts_with(&["hooks".to_owned(), "state".to_owned()])
                 {
                     self.collide(draft, part, &at, CollisionKind::Differs { present, wanted });
                     return self.request.on_collision == OnCollision::Skip;
@@ -369,6 +604,14 @@ impl Work<'_> {
                 None => draft.finish(),
             })
             .collect();
+        let plain = self
+            .plain
+            .into_iter()
+            .filter_map(|(draft, gone)| match gone {
+                Some(folders) => Some(draft.finish_removed(folders)),
+                None => draft.finish(),
+            });
+        self.plan.files.extend(plain);
         (self.plan, self.records)
     }
 }
@@ -428,6 +671,60 @@ fn found_again(
         document: after,
         edits,
     })
+}
+
+/// Takes a step back on the very text that it left. Returns whether that could be done.
+fn undo_plain(draft: &mut PlainDraft, part: &Part, entry: &Entry) -> bool {
+    if entry.part().as_ref() != Some(part) || digest(draft.text().as_bytes()) != entry.after {
+        return false;
+    }
+    let Some(edits) = inverse(entry, draft.text(), |edit| Some(edit.at)) else {
+        return false;
+    };
+    let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
+    draft.step(
+        part,
+        entry.path(),
+        text(entry.value()),
+        text(entry.old()),
+        edits,
+    ) && digest(draft.text().as_bytes()) == entry.before
+}
+
+/// Takes out what is known to be ours by its content.
+///
+/// # Errors
+/// Why that cannot be done safely, in words.
+fn by_content(draft: &mut PlainDraft, part: &Part) -> Result<(), String> {
+    let present = draft.text().to_owned();
+    match part {
+        Part::Rule if rule::is_ours(&present) => {
+            let edits = vec![Edit::remove(Span::new(0, present.len()))];
+            draft.step(part, KeyPath::root(), Some(present), None, edits);
+        }
+        Part::Rule => return Err("the file has other content than install wrote".to_owned()),
+        Part::Guide => {
+            if let Some(span) = guide::added(&present)? {
+                let old = present[span.range()].to_owned();
+                let edits = vec![Edit::remove(span)];
+                draft.step(part, KeyPath::root(), Some(old), None, edits);
+            }
+        }
+        _ => {
+            // A file that Codex drops has no hooks of ours that run.
+            for change in hooks::remove(&present).unwrap_or_default() {
+                let path = std::iter::once("hooks").chain(change.event);
+                draft.step(
+                    part,
+                    KeyPath::new(path),
+                    change.old,
+                    change.new,
+                    change.edits,
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
 fn inverse(

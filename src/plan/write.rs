@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::document::{Document, KeyPath, Value, compare};
 use crate::files::{self, After, Disk, Found, Write};
 
-use super::draft::{Action, FilePlan, Outcome, PRIVATE};
+use super::draft::{Action, FilePlan, Form, Outcome, PRIVATE};
 use super::record::{Entry, Record, Store};
 use super::uninstall::RecordChange;
 use super::{Error, Plan};
@@ -116,6 +116,13 @@ pub fn verify(file: &FilePlan, bytes: Option<&[u8]>) -> Result<(), String> {
             Outcome::Text(_) => Err("it is gone".to_owned()),
         };
     };
+    if file.form == Form::Plain {
+        return match &file.outcome {
+            Outcome::Text(text) if text.as_bytes() == bytes => Ok(()),
+            Outcome::Text(_) => Err("its text is not the planned one".to_owned()),
+            Outcome::Removed => Err("it is still there".to_owned()),
+        };
+    }
     let parse = |text: &str| {
         Document::parse(text)
             .map(|document| document.root().value())

@@ -58,6 +58,9 @@ pub fn collision(collision: &Collision, cwd: &Path) -> Diagnostic {
             format!("{part}: no safe place for `{}`", collision.path),
             format!("{why}; nothing was written"),
         ),
+        CollisionKind::Taken { why } => {
+            (format!("{part}: {why}"), "nothing was written".to_owned())
+        }
         CollisionKind::Refused { why } => (
             format!("{part}: {why}"),
             "this makes the difference; nothing was written".to_owned(),
@@ -179,6 +182,7 @@ fn collision_json(collision: &Collision, cwd: &Path) -> Json {
             format!("`{key}` stands against the wanted one"),
         ),
         CollisionKind::NoPlace { why } => ("no-place", why.clone()),
+        CollisionKind::Taken { why } => ("taken", why.clone()),
         CollisionKind::Refused { why } => ("refused", why.clone()),
         CollisionKind::ElicitationsOff { why } => ("elicitations-off", why.clone()),
     };

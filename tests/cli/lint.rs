@@ -182,13 +182,22 @@ fn all_files_are_laid_on_each_other_where_all_are_asked_for() {
     );
     sandbox.write("root/etc/codex/config.toml", "");
     let run = |args: &[&str]| {
-        sandbox.run([&["lint", "--system-root", "../root", "--format", "json"], args].concat())
+        sandbox.run(
+            [
+                &["lint", "--system-root", "../root", "--format", "json"],
+                args,
+            ]
+            .concat(),
+        )
     };
     let alone = run(&[]);
     assert!(!alone.contains("server-mixed-transport"), "{alone}");
     let all = run(&["--scope", "all"]);
     assert!(all.contains("server-mixed-transport"), "{all}");
-    assert!(all.contains(".codex/config.toml:3`"), "names the other place: {all}");
+    assert!(
+        all.contains(".codex/config.toml:3`"),
+        "names the other place: {all}"
+    );
     let json: serde_json::Value =
         serde_json::from_str(all.lines().next().expect("a line")).expect("JSON");
     let removed = json["findings"]
@@ -197,5 +206,23 @@ fn all_files_are_laid_on_each_other_where_all_are_asked_for() {
         .iter()
         .find(|finding| finding["rule"] == "approval-value-removed");
     let removed = removed.expect("the user's value is still told");
-    assert_eq!(removed["severity"], "info", "the project overrides it: {all}");
+    assert_eq!(
+        removed["severity"], "info",
+        "the project overrides it: {all}"
+    );
+}
+
+#[test]
+fn a_folder_given_by_a_link_is_looked_into() {
+    let sandbox = Sandbox::new();
+    sandbox.write("elsewhere/a/.codex/config.toml", OPEN);
+    let link = sandbox.path("project/link");
+    std::os::unix::fs::symlink(sandbox.path("elsewhere"), link).expect("a link");
+    let text = sandbox.run(["lint", "link"]);
+    assert!(
+        text.contains("--> link/a/.codex/config.toml:2:16"),
+        "{text}"
+    );
+    // One that a walk comes upon is not followed.
+    assert_eq!(sandbox.run(["lint"]), "no Codex files here\n--- exit 0\n");
 }

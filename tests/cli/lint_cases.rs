@@ -192,6 +192,18 @@ fn each_case_has_its_findings() {
             &[],
         ),
         (
+            "one-broken-rules-file",
+            "b.rules",
+            "home/.codex/rules/b.rules",
+            &["error rules-broken 2"],
+        ),
+        (
+            "one-broken-rules-file",
+            "a.rules",
+            "home/.codex/rules/a.rules",
+            &["error rule-basename 2"],
+        ),
+        (
             "launch-lines",
             "config.toml",
             PROJECT,

@@ -10,11 +10,14 @@ mod explain;
 #[path = "../gate/mod.rs"]
 mod gate;
 mod install;
+mod install_gate;
 mod lint;
 mod lint_cases;
 mod lint_choose;
 mod lint_fix;
 mod lint_formats;
+mod mcp;
+mod mcp_sdk;
 mod schema;
 mod show;
 mod support;

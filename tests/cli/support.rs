@@ -30,7 +30,20 @@ impl Sandbox {
         };
         sandbox.write("project/.git/HEAD", "ref: refs/heads/main\n");
         std::fs::create_dir_all(sandbox.path("home/.codex")).expect("a folder");
+        let folder = sandbox.path(BIN);
+        std::fs::create_dir(&folder).expect("a folder");
+        place_program(&folder.join("codexgate"));
         sandbox
+    }
+
+    /// The program: a copy in a place that is safe, where the sandbox has one.
+    pub fn program(&self) -> PathBuf {
+        let copy = self.path(BIN).join("codexgate");
+        if copy.exists() {
+            copy
+        } else {
+            PathBuf::from(env!("CARGO_BIN_EXE_codexgate"))
+        }
     }
 
     /// Says in Codex's home that the project is trusted.
@@ -60,6 +73,9 @@ impl Sandbox {
             for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
                 let path = entry.path();
                 let meta = path.symlink_metadata().expect("it is there");
+                if path == self.path(BIN) {
+                    continue;
+                }
                 if meta.is_dir() {
                     folders.push(path.clone());
                 }
@@ -98,8 +114,9 @@ impl Sandbox {
 
     /// The binary, working in `project`, with `home` as its only environment.
     pub fn command(&self) -> Command {
-        let mut command = bare_command();
+        let mut command = Command::new(self.program());
         command
+            .env_clear()
             .current_dir(self.path("project"))
             .env("HOME", self.path("home"));
         command
@@ -109,6 +126,17 @@ impl Sandbox {
     pub fn run<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
         let output = self.command().args(args).output().expect("it runs");
         shown(&output, &self.path(""))
+    }
+}
+
+/// Where the copy of the program lies.
+const BIN: &str = "program";
+
+/// Puts the program at `path`, as another name of the same file where that can be.
+pub fn place_program(path: &Path) {
+    let built = Path::new(env!("CARGO_BIN_EXE_codexgate"));
+    if std::fs::hard_link(built, path).is_err() {
+        std::fs::copy(built, path).expect("there is room for a copy");
     }
 }
 

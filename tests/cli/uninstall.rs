@@ -3,6 +3,14 @@
 use crate::support::{Sandbox, snapshot};
 
 const CONFIG: &str = "project/.codex/config.toml";
+/// What can be installed by a program that lies where an agent may write.
+const UNSAFE: [&str; 5] = [
+    "install",
+    "--yes",
+    "--no-approver",
+    "--no-rule",
+    "--no-hooks",
+];
 
 fn run(sandbox: &Sandbox, args: &[&str], exit: u8) -> String {
     let said = sandbox.run(args);
@@ -33,13 +41,16 @@ fn the_help_ends_with_examples() {
 
 #[test]
 fn what_install_created_goes() {
-    for sandbox in [Sandbox::with_state(), Sandbox::new()] {
-        run(&sandbox, &["install", "--yes"], 0);
+    let whole: &[&str] = &["install", "--yes"];
+    for (sandbox, install) in [(Sandbox::with_state(), whole), (Sandbox::new(), &UNSAFE)] {
+        run(&sandbox, install, 0);
         add(&sandbox, "demo");
         assert!(sandbox.path(CONFIG).exists());
         take(&sandbox, "demo");
         run(&sandbox, &["uninstall", "--yes"], 0);
         assert!(!sandbox.path("project/.codex").exists());
+        assert!(!sandbox.path("project/AGENTS.md").exists());
+        assert!(!sandbox.path("home/.codex/rules").exists());
         let said = run(&sandbox, &["uninstall", "--yes"], 0);
         assert!(said.contains("nothing to take out"), "{said}");
     }
@@ -174,7 +185,7 @@ fn without_a_record_it_works_by_value_and_says_so() {
         0,
     );
     assert!(said.contains("no record was kept"), "{said}");
-    run(&sandbox, &["install", "--yes"], 0);
+    run(&sandbox, &UNSAFE, 0);
     let said = run(&sandbox, &["uninstall", "--yes"], 0);
     assert!(said.contains("name them with `--server`"), "{said}");
     let said = take(&sandbox, "demo");

@@ -146,7 +146,7 @@ fn some(
     result
 }
 
-/// The servers of a lab, as `codex mcp list --json` and `config/read` give them.
+/// The servers of a lab, as `codex mcp list --json` and `config/read` give them, and its hooks.
 pub fn servers(codex: &Path, lab: &Lab) -> Value {
     let listed = process::run(lab.command(codex).args(["mcp", "list", "--json"]));
     let mut server = AppServer::start(lab.command(codex).arg("app-server"));
@@ -156,6 +156,7 @@ pub fn servers(codex: &Path, lab: &Lab) -> Value {
             &json!({"cwd": lab.cwd, "includeLayers": true}),
         )
     });
+    let hooks = server.call("hooks/list", &json!({"cwds": [lab.cwd]}));
     let stderr = server.stop();
     let list = |finished: &Finished| serde_json::from_slice::<Value>(&finished.stdout).ok();
     json!({
@@ -164,6 +165,7 @@ pub fn servers(codex: &Path, lab: &Lab) -> Value {
         "config": config.as_ref().ok().map(|config| config["config"].clone()),
         "origins": config.as_ref().ok().map(origins),
         "config_error": config.err().map(|refusal| explain(&[Some(&refusal)], &stderr)),
+        "hooks": hooks.ok().map(|hooks| hooks["data"][0]["hooks"].clone()),
     })
 }
 

@@ -3,7 +3,8 @@
 //! Each seed is one configuration, the same on every machine. Where the two disagree, the
 //! configuration is made small and written as a scenario's folder below
 //! `target/disagreements`, with Codex's answer as `expected.json` and the model's as
-//! `model.json`. `CODEXGATE_CONFIGURATIONS=N` says how many, `CODEXGATE_SEED=N` where to begin.
+//! `model.json`. `CODEXGATE_CONFIGURATIONS=N` says how many, `CODEXGATE_SEED=N` where to begin;
+//! `CODEXGATE_REASONS=1` lists why configurations were refused.
 
 pub mod agree;
 mod anything;
@@ -22,7 +23,7 @@ use crate::scenario::Scenario;
 use crate::worker::{self, Worker};
 use agree::Verdict;
 pub use random::Random;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 pub use values::{Target, config};
@@ -76,24 +77,32 @@ fn the_model_agrees_with_codex_on_random_configurations() {
         }
     });
 
-    let count_of = |wanted: fn(&Verdict) -> bool| {
-        outcomes
-            .iter()
-            .flatten()
-            .filter(|verdict| wanted(verdict))
-            .count()
-    };
-    let refused = count_of(|verdict| matches!(verdict, Verdict::NeitherStarts));
-    let apart = count_of(|verdict| matches!(verdict, Verdict::Apart(_)));
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut apart = 0;
+    for verdict in outcomes.iter().flatten() {
+        match verdict {
+            Verdict::NeitherStarts(reason) => *reasons.entry(reason).or_default() += 1,
+            Verdict::Apart(_) => apart += 1,
+            Verdict::Agree | Verdict::Differ(_) => {}
+        }
+    }
+    let refused: usize = reasons.values().sum();
     let different: Vec<&String> = outcomes
         .iter()
         .filter_map(|outcome| outcome.as_ref().err())
         .collect();
     say(&format!(
-        "{} configurations tried, {refused} of them refused by Codex and model, {apart} not compared, {} disagreements",
+        "{} configurations tried, {refused} of them refused by Codex and model for {} kinds of reasons, {apart} not \
+         compared, {} disagreements",
         outcomes.len(),
+        reasons.len(),
         different.len()
     ));
+    if std::env::var_os("CODEXGATE_REASONS").is_some() {
+        for (reason, count) in &reasons {
+            say(&format!("  {count:4} {reason}"));
+        }
+    }
     for verdict in outcomes.iter().flatten() {
         if let Verdict::Apart(why) = verdict {
             say(&format!("  not compared: {why}"));

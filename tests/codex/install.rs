@@ -18,6 +18,20 @@ const SERVER: [&str; 2] = ["--server", "demo"];
 /// Its command line.
 const COMMAND: [&str; 3] = ["--", "demo-server", "--flag"];
 
+/// The program in a lab.
+pub const PROGRAM: &str = "program/codexgate";
+
+/// Puts the program into the lab at `root`, a place that no agent can write: `install` refuses one
+/// in a git work tree.
+pub fn place_program(root: &Path) {
+    let (built, program) = (env!("CARGO_BIN_EXE_codexgate"), root.join(PROGRAM));
+    let folder = program.parent().expect("it lies in the lab");
+    std::fs::create_dir_all(folder).expect("the lab is writable");
+    if std::fs::hard_link(built, &program).is_err() {
+        std::fs::copy(built, &program).expect("there is room for a copy");
+    }
+}
+
 /// A project with servers of each kind, written by several hands.
 const PROJECT: &str = r#"# our servers
 model_reasoning_effort = "high"   # slow but sure
@@ -54,6 +68,7 @@ impl Place {
         let mut lab = Lab::at(&root.path().canonicalize().expect("it was just made"));
         let state = lab.root.join("state").display().to_string();
         lab.env.insert("XDG_STATE_HOME".to_owned(), state);
+        place_program(&lab.root);
         Self { lab, _root: root }
     }
 
@@ -91,7 +106,7 @@ impl Place {
     }
 
     fn codexgate_command(&self) -> Command {
-        self.lab.command(Path::new(env!("CARGO_BIN_EXE_codexgate")))
+        self.lab.command(&self.lab.root.join(PROGRAM))
     }
 
     fn install(&self, scope: &str) -> Finished {

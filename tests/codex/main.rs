@@ -19,6 +19,8 @@ mod scenario;
 mod server_judge;
 mod worker;
 
+mod flow;
+mod gate;
 mod generated;
 mod install;
 mod recorded;

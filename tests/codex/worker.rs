@@ -31,16 +31,16 @@ const LIMIT: Duration = Duration::from_mins(2);
 const MARK: char = '@';
 
 /// The script that makes the namespaces private. `$1` is an empty folder in `/tmp`, `$2` becomes
-/// `/etc/codex`, the third is the program to run; what follows are folders that have to stay
-/// where they are if they lie in `/tmp`.
+/// `/etc/codex`, the third is the program to run, the fourth the test in it; what follows are
+/// folders that have to stay where they are if they lie in `/tmp`.
 ///
 /// Codex's sandboxes leave `.git` and `.codex` in `/tmp`, which would make it the root of every
 /// project there: so `/tmp` is a new one. The labs stay below it, because there Codex puts no
 /// copies of itself into its home.
 const ENTER: &str = r#"
 set -e
-room=$1 etc=$2 program=$3
-shift 3
+room=$1 etc=$2 program=$3 test=$4
+shift 4
 mount --make-rprivate /
 ip link set lo up 2>/dev/null || true
 mount -t tmpfs -o mode=1777 tmpfs "$room"
@@ -67,7 +67,7 @@ fi
 mount --bind "$etc" /etc/codex
 echo "nameserver 127.0.0.1" > /tmp/resolv.conf
 mount --bind /tmp/resolv.conf /etc/resolv.conf 2>/dev/null || true
-exec "$program" --exact worker::serve --include-ignored --nocapture --test-threads=1
+exec "$program" --exact "$test" --include-ignored --nocapture --test-threads=1
 "#;
 
 /// Where the system's files of a scenario lie; `/etc/codex` inside the namespaces.
@@ -91,13 +91,33 @@ pub fn possible() -> Result<(), String> {
         .clone()
 }
 
-fn unshare() -> Command {
+pub fn unshare() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--net", "--fork", "--kill-child"]);
     if !rustix::process::geteuid().is_root() {
         command.arg("--map-root-user");
     }
     command
+}
+
+/// Adds to `command`, which makes namespaces, what makes them private and runs one test of this
+/// binary there. `room` is an empty folder in `/tmp`.
+pub fn enter<'a>(
+    command: &'a mut Command,
+    room: &Path,
+    test: &str,
+    codex: &Path,
+) -> &'a mut Command {
+    let itself = std::env::current_exe().expect("a process has a program");
+    command
+        .args(["sh", "-c", ENTER, "sh"])
+        .arg(room)
+        .arg(ETC)
+        .arg(&itself)
+        .arg(test)
+        .arg(env!("CARGO_MANIFEST_DIR"))
+        .args(itself.parent())
+        .args(codex.ancestors().nth(2))
 }
 
 /// A worker, seen from the test.
@@ -116,15 +136,7 @@ impl Worker {
             .prefix("codexgate-")
             .tempdir_in("/tmp")
             .expect("/tmp is writable");
-        let itself = std::env::current_exe().expect("a process has a program");
-        let mut child = unshare()
-            .args(["sh", "-c", ENTER, "sh"])
-            .arg(room.path())
-            .arg(ETC)
-            .arg(&itself)
-            .arg(env!("CARGO_MANIFEST_DIR"))
-            .args(itself.parent())
-            .args(codex.ancestors().nth(2))
+        let mut child = enter(&mut unshare(), room.path(), "worker::serve", codex)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -239,7 +251,7 @@ fn serve() {
 
 /// A name server that knows no name: without one, Codex waits 5 seconds for each server with a
 /// host name.
-fn answer_no_names() {
+pub fn answer_no_names() {
     let Ok(socket) = UdpSocket::bind("127.0.0.1:53") else {
         return;
     };

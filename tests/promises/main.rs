@@ -6,6 +6,7 @@
 mod faults;
 #[path = "../gate/mod.rs"]
 mod gate;
+mod p1_adversarial;
 mod p1_no_grant_without_approve;
 mod p2_a_grant_runs_once;
 mod p2_kill_at_every_step;

@@ -14,6 +14,7 @@ pub mod keys;
 pub mod launch;
 pub mod pins;
 pub mod place;
+pub mod prefix_rules;
 pub mod profile_removed;
 pub mod reference_missing;
 pub mod requirements;

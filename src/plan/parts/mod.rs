@@ -6,8 +6,13 @@ use crate::document::{KeyPath, Value};
 
 use super::Part;
 
+pub mod approver;
 pub mod elicitations;
+pub mod guide;
+pub mod hooks;
 pub mod pin;
+pub mod program;
+pub mod rule;
 pub mod trust;
 
 /// One key path that a part wants.

@@ -110,7 +110,7 @@ pub fn requirements(random: &mut Random) -> String {
         ]);
         sheet.root_line(format!("{key} = {value}"));
     }
-    if random.chance(12) {
+    if random.chance(8) {
         sheet.root_line(anything::requirement(random));
     }
     sheet.text(random)

@@ -92,7 +92,7 @@ pub fn add(random: &mut Random, sheet: &mut Sheet) {
 /// The members of one server: complete, or a part for another layer to complete.
 fn members(random: &mut Random, remote: bool) -> Vec<(String, String)> {
     let mut members: Vec<(String, String)> = Vec::new();
-    if random.chance(97) {
+    if random.chance(98) {
         let (key, values, wrong) = if remote {
             (
                 "url",
@@ -130,7 +130,7 @@ fn add_keys(
     for (key, right, wrong) in keys {
         let there = members.iter().any(|(known, _)| known.contains(key));
         if !there && random.chance(percent) {
-            let value = if random.chance(2) { wrong } else { right };
+            let value = if random.chance(1) { wrong } else { right };
             members.push(((*key).to_owned(), (*value).to_owned()));
         }
     }

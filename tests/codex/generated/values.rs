@@ -63,14 +63,11 @@ pub fn config(random: &mut Random, target: Target) -> String {
         trust(random, &mut sheet);
     }
     if random.chance(6) {
-        let markers = random.pick(&[
-            "[\".hg\"]",
-            "[]",
-            "[\".git\", \".hg\"]",
-            "[\"Cargo.toml\"]",
-            "\".git\"",
-            "[1]",
-        ]);
+        let markers = if random.chance(WRONG) {
+            random.pick(&["\".git\"", "[1]"])
+        } else {
+            random.pick(&["[\".hg\"]", "[]", "[\".git\", \".hg\"]", "[\"Cargo.toml\"]"])
+        };
         sheet.root(random, "project_root_markers", markers);
     }
     for (key, right, wrong) in random.some(OTHERS, 4) {
@@ -95,7 +92,7 @@ pub fn config(random: &mut Random, target: Target) -> String {
         let (key, value) = random.pick(UNKNOWN);
         sheet.root_line(format!("{key} = {value}"));
     }
-    if random.chance(8) {
+    if random.chance(5) {
         sheet.root_line(anything::pair(random));
     }
     if random.chance(1) {

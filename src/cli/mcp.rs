@@ -1,0 +1,77 @@
+//! `codexgate mcp`: the approver, started by Codex.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::failure::{Exit, Failure};
+use super::{Globals, Places, variable};
+use crate::approval::{Clock as _, Surroundings, SystemClock};
+use crate::mcp::{GateDesk, Now, Refusal, Server, TELL, serve};
+use crate::report::Diagnostic;
+
+/// Ask the person inside Codex, as the MCP server that Codex starts
+///
+/// Speaks MCP on standard input and output and offers one tool, `codexgate_approve`, which asks the
+/// person about one proposal. `install` registers it; there is nothing to type. It writes nothing
+/// but the person's decision, into the state directory, and ends with its input.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  codexgate install                    register it, so that Codex starts it
+  codexgate mcp </dev/null             see that it starts, and ends with its input")]
+pub struct Args {}
+
+/// Serves the client on standard input and output until it goes.
+///
+/// # Errors
+/// A flag that would choose what judges the caller; an output that cannot be written.
+pub fn run(_: &Args, globals: &Globals) -> Result<Exit, Failure> {
+    if globals.directory().is_some() {
+        let title = "`mcp` takes no `-C`: the folder that it is started in counts";
+        return Err(Failure::new(Exit::Unable, Diagnostic::error(title)));
+    }
+    let program = called_as();
+    // What is wrong here is said in the tool's result: a server that does not start says nothing.
+    let told = program.clone();
+    let look = || {
+        let site = globals
+            .site(&Places::default())
+            .map_err(|failure| Refusal {
+                what: failure.diagnostic().title().to_owned(),
+                todo: TELL.to_owned(),
+            })?;
+        Surroundings::for_agent(&site).map_err(|error| Refusal::of(&error, &told))
+    };
+    let shown = program.to_string_lossy().into_owned();
+    let desk = GateDesk::new(look, program, variable("TMPDIR"));
+    let clock = Box::new(|| Now {
+        moment: SystemClock.now(),
+        instant: Instant::now(),
+    });
+    let server = Server::new(desk, &shown, clock);
+    serve(io::stdin(), io::stdout().lock(), server).map_err(|source| {
+        let error = Diagnostic::error("cannot answer on standard output");
+        Failure::new(Exit::Unable, error.note(source.to_string()))
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The absolute path under which whoever started this one found it: the rule that lets it leave
+/// the sandbox matches that spelling alone, so a link stays a link.
+pub(super) fn called_as() -> PathBuf {
+    let real = std::env::current_exe().unwrap_or_default();
+    let is_this = |path: &Path| path.canonicalize().is_ok_and(|path| path == real);
+    let name = std::env::args_os().next().map(PathBuf::from);
+    let found = match name {
+        Some(name) if name.is_absolute() => Some(name),
+        Some(name) if name.components().count() == 1 => std::env::var_os("PATH")
+            .iter()
+            .flat_map(std::env::split_paths)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(&name))
+            .find(|path| is_this(path)),
+        _ => None,
+    };
+    found.filter(|path| is_this(path)).unwrap_or(real)
+}
