@@ -1,6 +1,7 @@
 //! `hook-two-forms`, `hook-untrusted`, `hooks-disabled`: which hooks Codex runs, and how often.
-//! Source: scenarios hooks-both-forms, hooks-untrusted, hooks-state-in-project, hooks-feature-off,
-//! req-managed-hooks-only; Codex 0.134 to 0.171.
+//! Source: scenarios hooks-toml-and-json, hooks-user-json, hooks-trusted-hash, hooks-modified-hash,
+//! hooks-state-in-project, feature-hooks-off, feature-codex-hooks-old-name, req-managed-hooks-only;
+//! Codex 0.134 to 0.171.
 
 use crate::codex::effective::hooks::{HookWarning, warnings};
 use crate::codex::effective::{By, Hook, HookTrust};

@@ -31,7 +31,7 @@ pub const OVERRIDDEN: Rule = Rule {
         case("sandbox_mode = ‹\"danger-full-access\"›\n")
             .of(Kind::Managed)
             .in_home(Home::System)
-            .also(&["auto-trust", "danger-full-access"])
+            .also(&["danger-full-access"])
             .with(&[beside(Home::System, Kind::Requirements, PIN)]),
         case("approval_policy = ‹\"never\"›\n")
             .of(Kind::Managed)
