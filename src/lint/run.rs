@@ -160,15 +160,15 @@ fn side_by_side<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -
 pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
     let mut found = Findings::new(source);
     let view = ConfigFile::new(source, version);
-    let config = view.filter(|file| file.kind().is_config());
-    let requirements = view.filter(|file| file.kind() == Kind::Requirements);
+    let config = view.as_ref().filter(|file| file.kind().is_config());
+    let requirements = view.as_ref().filter(|file| file.kind() == Kind::Requirements);
     let hooks = HooksFile::new(source, version);
     let rules = RulesFile::new(source);
     for rule in RULES {
         match rule.check {
             Check::Source(check) => check(source, &mut found),
             Check::File(check) => {
-                if let Some(file) = &config {
+                if let Some(file) = config {
                     check(file, &mut found);
                 }
             }
@@ -183,7 +183,7 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
                 }
             }
             Check::Requirements(check) => {
-                if let Some(file) = &requirements {
+                if let Some(file) = requirements {
                     check(file, &mut found);
                 }
             }
