@@ -103,6 +103,7 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             break
         }
         'codexgate;lint' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Whose files are judged, beside those that are given')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How findings are written')
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'The mildest finding that makes the run fail')
             [CompletionResult]::new('--select', '--select', [CompletionResultType]::ParameterName, 'Only these rules, in place of what the project selects')

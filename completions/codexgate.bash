@@ -540,12 +540,16 @@ _codexgate() {
             return 0
             ;;
         codexgate__subcmd__lint)
-            opts="-C -q -v -h --format --fail-on --select --ignore --stdin-filename --no-ignore --baseline --write-baseline --fix --unsafe-fixes --diff --codex-version --codex-home --system-root --color --quiet --verbose --help"
+            opts="-C -q -v -h --scope --format --fail-on --select --ignore --stdin-filename --no-ignore --baseline --write-baseline --fix --unsafe-fixes --diff --codex-version --codex-home --system-root --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "project all" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json sarif github junit" -- "${cur}"))
                     return 0

@@ -97,6 +97,7 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'codexgate;lint'= {
+            cand --scope 'Whose files are judged, beside those that are given'
             cand --format 'How findings are written'
             cand --fail-on 'The mildest finding that makes the run fail'
             cand --select 'Only these rules, in place of what the project selects'

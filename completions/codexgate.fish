@@ -103,6 +103,8 @@ complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -l yes -d
 complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l scope -d 'Whose files are judged, beside those that are given' -r -f -a "project\t'The project\'s'
+all\t'The user\'s and the system\'s, too, and what is in force when all are laid on each other'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l format -d 'How findings are written' -r -f -a "text\t'For a person: each with its line and the way out'
 json\t'For a program'
 sarif\t'For code scanning: SARIF 2.1.0'

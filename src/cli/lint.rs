@@ -10,17 +10,17 @@ use crate::codex::version::Version;
 use crate::files::CONFIG_LIMIT;
 use crate::lint::baseline::Baseline;
 use crate::lint::choose::Choice;
-use crate::lint::{Report, Severity, Silenced, Source, config, discover, registry, run};
+use crate::lint::{Report, Scope, Severity, Silenced, Source, config, discover, registry, run};
 use crate::report::ui::Loudness;
 use crate::report::{Ui, github, json, junit, sarif, text};
 
 /// Find what opens the gate, or does not do what its author thinks
 ///
-/// Judges the files of the project, every `.codex` folder in it included, or those that are
-/// given. A file is known by its place (Codex's home, a project's `.codex`, the system's folder),
-/// else by its name: `config.toml`, `NAME.config.toml`, `managed_config.toml`,
-/// `requirements.toml`, `hooks.json`, `*.rules`. A file that cannot be read or parsed is a
-/// finding, never a pass.
+/// Judges the files of the project, every `.codex` folder in it and above it in its repository
+/// included, or those that are given. A file is known by its place (Codex's home, a project's
+/// `.codex`, the system's folder), else by its name: `config.toml`, `NAME.config.toml`,
+/// `managed_config.toml`, `requirements.toml`, `hooks.json`, `*.rules`. A file that cannot be read
+/// or parsed is a finding, never a pass.
 ///
 /// A comment `# codexgate: ignore[RULE] the reason` silences a finding on its line or the next.
 /// `[lint]` in the project's `.codex/codexgate.toml` chooses rules, severities and paths. The
@@ -31,6 +31,7 @@ use crate::report::{Ui, github, json, junit, sarif, text};
 #[command(after_help = "\
 Examples:
   codexgate lint
+  codexgate lint --scope all
   codexgate lint --fix --diff
   codexgate lint --format json ~/.codex/config.toml
   codexgate lint --format sarif > codexgate.sarif")]
@@ -38,6 +39,10 @@ pub struct Args {
     /// Files, or folders to look for them in; `-` is standard input
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+
+    /// Whose files are judged, beside those that are given
+    #[arg(long, value_name = "SCOPE", default_value = "project")]
+    scope: Whose,
 
     /// How findings are written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -83,6 +88,23 @@ pub struct Args {
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Whose {
+    /// The project's
+    Project,
+    /// The user's and the system's, too, and what is in force when all are laid on each other
+    All,
+}
+
+impl From<Whose> for Scope {
+    fn from(whose: Whose) -> Self {
+        match whose {
+            Whose::Project => Self::Project,
+            Whose::All => Self::All,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
     /// For a person: each with its line and the way out
     Text,
@@ -125,14 +147,14 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     if let Some(mending) = &mending {
         let written = mend::finish(&args.mend, mending, &site, is_stdin, ui)?;
         if args.mend.shows_only() {
-            let report = judged(sources, &site, &choice, args.codex_version);
+            let report = judged(sources, &site, &choice, args);
             return Ok(exit(&report, args.fail_on.into()));
         }
         if written {
             sources = read(args, &site)?;
         }
     }
-    let report = judged(sources, &site, &choice, args.codex_version);
+    let report = judged(sources, &site, &choice, args);
     if let Some(path) = &args.write_baseline {
         let count = mend::write_baseline(&site.cwd.join(path), &report, &site)?;
         ui.say(format!(
@@ -153,8 +175,8 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     Ok(exit(&report, fail_on))
 }
 
-fn judged(sources: Vec<Source>, site: &Site, choice: &Choice, version: Version) -> Report {
-    let mut report = run::judge_all(site, sources, version);
+fn judged(sources: Vec<Source>, site: &Site, choice: &Choice, args: &Args) -> Report {
+    let mut report = run::judge_in(site, sources, args.codex_version, args.scope.into());
     choice.apply(&mut report);
     report
 }
@@ -212,7 +234,7 @@ fn is_stdin(paths: &[PathBuf]) -> bool {
 
 fn read(args: &Args, site: &Site) -> Result<Vec<Source>, Failure> {
     if !is_stdin(&args.paths) {
-        return Ok(run::read_all(site, &args.paths)?);
+        return Ok(run::read_all(site, &args.paths, args.scope.into())?);
     }
     let Some(name) = args
         .stdin_filename

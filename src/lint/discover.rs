@@ -1,11 +1,12 @@
 //! Which files are judged, and what each of them is.
 //!
 //! A file is typed by its place (Codex's home, a project's `.codex`, the system's folder), else by
-//! its name. Without paths it is the repository around the working folder: every `.codex` in it,
-//! since Codex loads the one of the folder in which a thread starts. The walk enters no links to
-//! folders and none of [`NOT_ENTERED`], and it is bounded: what lies beyond a bound, and what
-//! cannot be looked into, becomes a subject that fails, never a pass. A `.codex` that is a link is
-//! followed, because Codex follows it (scenario project-symlinked-codex).
+//! its name. Without paths it is every `.codex` in and below the folder that an install would
+//! change, since Codex loads the one of the folder in which a thread starts, and those of the
+//! folders above it. The walk enters no links to folders and none of [`NOT_ENTERED`], and it is
+//! bounded: what lies beyond a bound, and what cannot be looked into, becomes a subject that fails,
+//! never a pass. A `.codex` that is a link is followed, because Codex follows it (scenario
+//! project-symlinked-codex).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ignore::WalkState;
 
+use super::Scope;
 use super::file::{Home, Kind, Subject};
 use crate::codex::Site;
 use crate::codex::site::DOT_CODEX;
@@ -57,14 +59,27 @@ pub enum Found {
     Closed(Subject, String),
 }
 
-/// The files below `paths`, or of the project where there are none. Sorted, each once.
+/// The files below `paths`, or of the project where there are none: every `.codex` at and below its
+/// folder, and those of the folders above it up to the git root. With [`Scope::All`] those of the
+/// user and the system, too. Sorted, each once.
 ///
 /// # Errors
 /// A path that is not there, or a file that is none of Codex's.
-pub fn discover(site: &Site, paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+pub fn discover(site: &Site, paths: &[PathBuf], scope: Scope) -> Result<Vec<Found>, Error> {
     let mut walk = Walk::new(site);
     if paths.is_empty() {
-        walk.tree(site.git_root.as_deref().unwrap_or(&site.project));
+        walk.tree(&site.project);
+        for folder in above(site) {
+            let dot_codex = folder.join(DOT_CODEX);
+            if exists(&dot_codex) {
+                walk.dot_codex(&dot_codex);
+            }
+        }
+    }
+    if scope == Scope::All {
+        for folder in site.codex_home.iter().chain([&site.system]) {
+            walk.codex_folder(folder);
+        }
     }
     for given in paths {
         let path = normal(&site.cwd.join(given));
@@ -86,6 +101,15 @@ pub fn discover(site: &Site, paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
         }
     }
     Ok(walk.finish())
+}
+
+/// The folders above the project up to the git root: their layers lie under the project's.
+fn above(site: &Site) -> impl Iterator<Item = &Path> {
+    let root = site.git_root.as_deref().unwrap_or(&site.project);
+    site.project
+        .ancestors()
+        .skip(1)
+        .take_while(move |folder| folder.starts_with(root))
 }
 
 /// The file that `name` would be, whether or not it is there.

@@ -192,6 +192,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Those that are known already.
+    pub const fn holding(source: &'a Source, list: Vec<Finding>) -> Self {
+        Self { source, list }
+    }
+
     /// Adds one, with the rule's own words and severity.
     pub fn add(&mut self, rule: &'static Rule, mark: impl Into<Mark>) -> &mut Finding {
         self.list.push(Finding {

@@ -22,6 +22,7 @@ pub mod hooks;
 pub mod ignore;
 pub mod json;
 pub mod launch;
+pub mod layers;
 pub mod registry;
 mod rules;
 pub mod rules_file;
@@ -34,6 +35,7 @@ pub mod words;
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade, Silenced};
 pub use hooks::HooksFile;
+pub use layers::{Layers, Scope, Spread};
 pub use rules_file::RulesFile;
 pub use run::Report;
 
@@ -109,6 +111,10 @@ pub enum Check {
     Ignores(fn(&[ignore::Ignore], &mut Findings)),
     /// The hooks of a `hooks.json` or of a configuration file.
     Hooks(fn(&HooksFile, &mut Findings)),
+    /// What is in force when all files of the run are laid on each other.
+    Layers(fn(&Layers, &mut Spread)),
+    /// One configuration file, and then all files.
+    FileAndLayers(fn(&ConfigFile, &mut Findings), fn(&Layers, &mut Spread)),
     /// One `.rules` file that is a text, whether or not Codex takes it.
     Rules(fn(&RulesFile, &mut Findings)),
 }
@@ -126,6 +132,24 @@ pub struct Case {
     pub fixed: Option<&'static str>,
     /// Other rules that find something in it, too.
     pub also: &'static [&'static str],
+    /// Files that lie in other places at the same time.
+    pub beside: &'static [Beside],
+}
+
+/// A file beside an example.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// Which of Codex's files it is.
+    pub kind: Kind,
+    /// Whose it is.
+    pub home: Home,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// A file beside an example.
+pub const fn beside(home: Home, kind: Kind, text: &'static str) -> Beside {
+    Beside { kind, home, text }
 }
 
 /// The content of an example.
@@ -157,6 +181,7 @@ impl Case {
             home: Home::User,
             fixed: None,
             also: &[],
+            beside: &[],
         }
     }
 
@@ -185,6 +210,13 @@ impl Case {
     #[must_use]
     pub const fn also(mut self, rules: &'static [&'static str]) -> Self {
         self.also = rules;
+        self
+    }
+
+    /// The same with other files at the same time.
+    #[must_use]
+    pub const fn with(mut self, beside: &'static [Beside]) -> Self {
+        self.beside = beside;
         self
     }
 }

@@ -8,6 +8,9 @@ pub static RULES: &[&Rule] = &[
     &rules::approval::NEVER,
     &rules::approval::REMOVED,
     &rules::approval::RETIRED,
+    &rules::approver::BLOCKED,
+    &rules::approver::HIJACKED,
+    &rules::approver::WEAK,
     &rules::trust::AUTO,
     &rules::bypass_flag::RULE,
     &rules::danger_full_access::RULE,
@@ -19,6 +22,9 @@ pub static RULES: &[&Rule] = &[
     &rules::elicitations::INCOMPLETE,
     &rules::hooks::INVALID,
     &rules::hooks::REMOTE_CODE,
+    &rules::hook_layers::TWO_FORMS,
+    &rules::hook_layers::UNTRUSTED,
+    &rules::hook_layers::DISABLED,
     &rules::ignore_unused::RULE,
     &rules::keys::SWALLOWED,
     &rules::keys::UNKNOWN,
@@ -31,12 +37,15 @@ pub static RULES: &[&Rule] = &[
     &rules::place::NESTED,
     &rules::sandbox::NETWORK,
     &rules::approval::OPEN,
+    &rules::pins::OVERRIDDEN,
     &rules::profile_removed::RULE,
     &rules::keys::PROJECT,
     &rules::place::STARTS,
     &rules::reference_missing::RULE,
     &rules::requirements::ALLOW_OPEN,
+    &rules::pins::CONTRADICTED,
     &rules::requirements::FALLBACK,
+    &rules::pins::GRANULAR_MISMATCH,
     &rules::requirements::IDENTITY_LOOSE,
     &rules::requirements::INCOMPLETE,
     &rules::requirements::INVALID,
@@ -57,6 +66,7 @@ pub static RULES: &[&Rule] = &[
     &rules::server_transport::MIXED,
     &rules::server_name_invalid::RULE,
     &rules::server_transport::NO_TRANSPORT,
+    &rules::server_shadowed::RULE,
     &rules::server_timeout_unit::RULE,
     &rules::syntax::RULE,
     &rules::telemetry_exports_prompts::RULE,
@@ -78,41 +88,26 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
+    use super::super::example::Judged;
     use super::super::finding::Mark;
-    use super::super::run::judge;
-    use super::super::{Case, Input, Severity, Source, Subject};
+    use super::super::{Case, Input, Severity};
     use super::*;
     use crate::codex::version::Version;
     use crate::document::{Edit, Span, edit};
 
-    fn source(case: &Case) -> (Source, Option<Vec<Mark>>) {
-        let name = case.kind.name();
-        let subject = Subject {
-            path: PathBuf::from(name),
-            shown: name.to_owned(),
-            kind: case.kind,
-            home: case.home,
-        };
+    fn marks(case: &Case) -> Vec<Mark> {
         match case.input {
-            Input::Text(marked) => {
-                let (text, marks) = unmark(marked);
-                (Source::parse(subject, text.into_bytes()), Some(marks))
+            Input::Text(marked) => unmark(marked).1,
+            Input::Bytes(_, None) | Input::Unreadable(_) => vec![Mark::File],
+            Input::Bytes(_, Some((start, end))) => {
+                let source = case.source();
+                let width = source.text()[start..]
+                    .chars()
+                    .next()
+                    .map_or(0, char::len_utf8);
+                assert_eq!(end - start, 1, "one byte is marked");
+                vec![Mark::Span(Span::new(start, start + width))]
             }
-            Input::Bytes(bytes, range) => {
-                let source = Source::parse(subject, bytes.to_vec());
-                let mark = range.map_or(Mark::File, |(start, end)| {
-                    let width = source.text()[start..]
-                        .chars()
-                        .next()
-                        .map_or(0, char::len_utf8);
-                    assert_eq!(end - start, 1, "one byte is marked");
-                    Mark::Span(Span::new(start, start + width))
-                });
-                (source, Some(vec![mark]))
-            }
-            Input::Unreadable(why) => (Source::unreadable(subject, why), Some(vec![Mark::File])),
         }
     }
 
@@ -155,8 +150,7 @@ mod tests {
         let mut wrong = Vec::new();
         for rule in RULES {
             for case in rule.bad {
-                let (source, marks) = source(case);
-                let mut marks = marks.unwrap_or_default();
+                let mut marks = marks(case);
                 marks.sort();
                 assert!(
                     !marks.is_empty(),
@@ -164,7 +158,7 @@ mod tests {
                     rule.id,
                     shown(case)
                 );
-                let findings = judge(&source, Version::default());
+                let Judged { findings, beside } = case.judge(Version::default());
                 let mut mine: Vec<Mark> = findings
                     .iter()
                     .filter(|finding| finding.rule.id == rule.id)
@@ -181,6 +175,7 @@ mod tests {
                 let mut others: Vec<&str> = findings
                     .iter()
                     .filter(|finding| finding.rule.id != rule.id)
+                    .chain(&beside)
                     .filter(|finding| finding.severity > Severity::Info)
                     .map(|finding| finding.rule.id)
                     .collect();
@@ -199,10 +194,10 @@ mod tests {
         let mut wrong = Vec::new();
         for rule in RULES {
             for case in rule.good {
-                let (source, _) = source(case);
-                let findings = judge(&source, Version::default());
+                let Judged { findings, beside } = case.judge(Version::default());
                 let found: Vec<_> = findings
                     .iter()
+                    .chain(&beside)
                     .filter(|finding| {
                         finding.rule.id == rule.id
                             || (finding.severity > Severity::Info
@@ -223,8 +218,10 @@ mod tests {
         for rule in RULES {
             for case in rule.bad {
                 let Some(wanted) = case.fixed else { continue };
-                let (source, _) = source(case);
-                let edits: Vec<Edit> = judge(&source, Version::default())
+                let source = case.source();
+                let edits: Vec<Edit> = case
+                    .judge(Version::default())
+                    .findings
                     .iter()
                     .filter(|finding| finding.rule.id == rule.id)
                     .filter_map(|finding| finding.fix.clone())
@@ -241,7 +238,7 @@ mod tests {
     fn messages_are_one_visible_line() {
         for rule in RULES {
             for case in rule.bad {
-                for finding in judge(&source(case).0, Version::default()) {
+                for finding in case.judge(Version::default()).findings {
                     let message = &finding.message;
                     assert!(
                         !message.chars().any(crate::text::visible::is_hidden),

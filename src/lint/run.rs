@@ -9,7 +9,7 @@ use super::finding::{Finding, Findings};
 use super::hooks::HooksFile;
 use super::registry::RULES;
 use super::rules_file::RulesFile;
-use super::{Check, Severity, Silenced, fingerprint, ignore};
+use super::{Check, Scope, Severity, Silenced, fingerprint, ignore, layers};
 use crate::codex::Site;
 use crate::codex::version::Version;
 use crate::files::{self, Found};
@@ -73,21 +73,33 @@ impl Report {
 /// # Errors
 /// A path that is not there, or a file that is none of Codex's. A file that cannot be read is no
 /// error: it is a finding.
-pub fn read_all(site: &Site, paths: &[PathBuf]) -> Result<Vec<Source>, discover::Error> {
-    let sources = side_by_side(discover(site, paths)?, read_one);
+pub fn read_all(
+    site: &Site,
+    paths: &[PathBuf],
+    scope: Scope,
+) -> Result<Vec<Source>, discover::Error> {
+    let sources = side_by_side(discover(site, paths, scope)?, read_one);
     Ok(sources.into_iter().flatten().collect())
 }
 
 /// Judges files that were read. They stay in their order.
 pub fn judge_all(site: &Site, sources: Vec<Source>, version: Version) -> Report {
+    judge_in(site, sources, version, Scope::Project)
+}
+
+/// The same, and with [`Scope::All`] what the user's and the system's files make of a project's.
+pub fn judge_in(site: &Site, sources: Vec<Source>, version: Version, scope: Scope) -> Report {
     let judged = sources.len();
+    let together = layers::judge(site, &sources, version, scope);
     let files = side_by_side(sources, |source| {
-        let mut findings = judge(&source, version);
+        let path = &source.subject.path;
+        let mut findings = judge_with(&source, version, together.of(path).to_vec());
         if findings.is_empty() {
             return None;
         }
         let anchor = fingerprint::anchor(site, &source.subject);
         fingerprint::stamp(&anchor, &source, &mut findings);
+        together.soften(path, &mut findings);
         Some(Judged {
             source,
             findings,
@@ -158,7 +170,12 @@ fn side_by_side<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -
 
 /// Asks every rule about one file, for one version of Codex.
 pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
-    let mut found = Findings::new(source);
+    judge_with(source, version, Vec::new())
+}
+
+/// The same; `more` was found in it beside others.
+fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Finding> {
+    let mut found = Findings::holding(source, more);
     let view = ConfigFile::new(source, version);
     let config = view.filter(|file| file.kind().is_config());
     let requirements = view.filter(|file| file.kind() == Kind::Requirements);
@@ -167,7 +184,7 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
     for rule in RULES {
         match rule.check {
             Check::Source(check) => check(source, &mut found),
-            Check::File(check) => {
+            Check::File(check) | Check::FileAndLayers(check, _) => {
                 if let Some(file) = &config {
                     check(file, &mut found);
                 }
@@ -187,8 +204,8 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
                     check(file, &mut found);
                 }
             }
-            // They need to know what the others found.
-            Check::Ignores(_) => {}
+            // They need to know what the others found, or all files.
+            Check::Ignores(_) | Check::Layers(_) => {}
         }
     }
     ignore::apply(source, found.into_sorted())

@@ -92,11 +92,14 @@ impl<'a> Server<'a> {
 
     /// Whether it is our own: by its name, or a program named codexgate that is told `mcp`.
     pub fn is_approver(&self) -> bool {
-        let program = self.word("command").map(|word| basename(word.text));
-        self.name == "codexgate"
-            || (program == Some("codexgate")
-                && self.args().next().is_some_and(|first| first.text == "mcp"))
+        let first = self.args().next().map(|word| word.text);
+        approves(self.name, self.word("command").map(|word| word.text), first)
     }
+}
+
+/// Whether a server is our own: by its name, or a program named codexgate that is told `mcp`.
+pub fn approves(name: &str, command: Option<&str>, first: Option<&str>) -> bool {
+    name == "codexgate" || (command.map(basename) == Some("codexgate") && first == Some("mcp"))
 }
 
 impl<'a> Word<'a> {

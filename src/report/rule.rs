@@ -105,6 +105,12 @@ fn example(out: &mut String, case: &Case) {
         }
         start += line.len();
     }
+    for beside in case.beside {
+        let _ = writeln!(out, "  {quiet}beside it, {}{quiet:#}", beside.place());
+        for line in beside.text.lines() {
+            let _ = writeln!(out, "    {}", visible(line));
+        }
+    }
     if let Some(fixed) = case.fixed {
         let _ = writeln!(out, "  {quiet}fixed{quiet:#}");
         for line in fixed.lines() {
@@ -162,6 +168,10 @@ pub fn page(rule: &Rule) -> String {
         for case in cases {
             let _ = write!(out, "\n`{}`:\n\n", case.place());
             fence(&mut out, case.kind, case.input);
+            for beside in case.beside {
+                let _ = write!(out, "\nbeside it, `{}`:\n\n", beside.place());
+                fence(&mut out, beside.kind, Input::Text(beside.text));
+            }
             if let Some(fixed) = case.fixed {
                 out.push_str("\nfixed:\n\n");
                 fence(&mut out, case.kind, Input::Text(fixed));

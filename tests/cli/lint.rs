@@ -29,12 +29,13 @@ fn a_clean_project_and_an_empty_one_are_fine() {
 }
 
 #[test]
-fn the_whole_repository_is_judged_from_any_folder_in_it() {
+fn the_project_is_judged_with_what_lies_below_and_above_it() {
     let sandbox = Sandbox::new();
     for folder in [
         "",
         "a/",
         "a/deep/er/",
+        "neighbour/",
         "node_modules/x/",
         "target/",
         ".git/",
@@ -58,6 +59,7 @@ fn the_whole_repository_is_judged_from_any_folder_in_it() {
     .codex/config.toml:2
     a/.codex/config.toml:2
     a/deep/er/.codex/config.toml:2
+    neighbour/.codex/config.toml:2
     ");
     insta::assert_snapshot!(found(&["-C", "a", "lint"]), @r"
     .codex/config.toml:2
@@ -164,6 +166,50 @@ fn a_codex_home_that_is_the_projects_folder_counts_as_the_home() {
         .expect("it runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("note: Codex does not start\n"), "{text}");
+}
+
+#[test]
+fn all_files_are_laid_on_each_other_where_all_are_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "home/.codex/config.toml",
+        "approval_policy = \"untrusted\"\n[mcp_servers.wiki]\nurl = \"https://wiki.example.com/mcp\"\n",
+    );
+    sandbox.trust_project();
+    sandbox.write(
+        "project/.codex/config.toml",
+        "approval_policy = \"on-request\"\n[mcp_servers.wiki]\ncommand = \"/usr/bin/wiki\"\n",
+    );
+    sandbox.write("root/etc/codex/config.toml", "");
+    let run = |args: &[&str]| {
+        sandbox.run(
+            [
+                &["lint", "--system-root", "../root", "--format", "json"],
+                args,
+            ]
+            .concat(),
+        )
+    };
+    let alone = run(&[]);
+    assert!(!alone.contains("server-mixed-transport"), "{alone}");
+    let all = run(&["--scope", "all"]);
+    assert!(all.contains("server-mixed-transport"), "{all}");
+    assert!(
+        all.contains(".codex/config.toml:3`"),
+        "names the other place: {all}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(all.lines().next().expect("a line")).expect("JSON");
+    let removed = json["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|finding| finding["rule"] == "approval-value-removed");
+    let removed = removed.expect("the user's value is still told");
+    assert_eq!(
+        removed["severity"], "info",
+        "the project overrides it: {all}"
+    );
 }
 
 #[test]

@@ -267,3 +267,75 @@ fn no_secret_of_a_case_is_in_any_output() {
         }
     }
 }
+
+/// `severity rule line` of each warning and error in files of a case that lie together.
+fn together(case: &str, files: &[(&str, &str)], more: &[&str]) -> Vec<String> {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cases");
+    for (file, place) in files {
+        let content =
+            std::fs::read_to_string(folder.join(case).join(file)).expect("the case has the file");
+        let project = sandbox.path("project").display().to_string();
+        sandbox.write(place, content.replace("$PROJECT", &project));
+    }
+    let root = sandbox.path("root");
+    let mut command = sandbox.command();
+    command
+        .args(["lint", "--format", "json", "--system-root"])
+        .arg(root)
+        .args(more);
+    let output = command.output().expect("it runs");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut lines: Vec<String> = json["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|finding| finding["severity"] != "info")
+        .map(|finding| {
+            let word = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+            let (severity, rule) = (word("severity"), word("rule"));
+            format!("{severity} {rule} {}", finding["line"])
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn a_pin_in_the_repository_is_held_against_the_file_beside_it() {
+    let files = [
+        ("requirements.toml", "project/.codex/requirements.toml"),
+        ("config.toml", PROJECT),
+    ];
+    assert_eq!(
+        together("project-requirements", &files, &[]),
+        [
+            "error danger-full-access 1",
+            "error requirements-contradicted 1",
+            "error requirements-unknown-key 1",
+            "warning requirements-incomplete 2",
+        ]
+    );
+}
+
+#[test]
+fn a_server_with_two_transports_in_two_files_is_found_where_both_are_read() {
+    let files = [("user.toml", USER), ("project.toml", PROJECT)];
+    assert_eq!(
+        together("other-layer-has-the-url", &files, &["--scope", "all"]),
+        ["error server-mixed-transport 2"]
+    );
+    assert!(together("other-layer-has-the-url", &files, &[]).is_empty());
+}
+
+#[test]
+fn hooks_in_both_forms_are_told_once() {
+    let files = [
+        ("hooks.json", "home/.codex/hooks.json"),
+        ("config.toml", USER),
+    ];
+    assert_eq!(
+        together("hooks-in-two-places", &files, &["--scope", "all"]),
+        ["warning hook-two-forms 3"]
+    );
+}

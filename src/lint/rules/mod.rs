@@ -1,15 +1,18 @@
 //! The rules, one file each or a tight family. [`super::registry`] lists them.
 
 pub mod approval;
+pub mod approver;
 pub mod bypass_flag;
 pub mod danger_full_access;
 pub mod elicitations;
 pub mod encoding;
 pub mod environment;
+pub mod hook_layers;
 pub mod hooks;
 pub mod ignore_unused;
 pub mod keys;
 pub mod launch;
+pub mod pins;
 pub mod place;
 pub mod prefix_rules;
 pub mod profile_removed;
@@ -19,6 +22,7 @@ pub mod sandbox;
 pub mod secret;
 pub mod server_key_unknown;
 pub mod server_name_invalid;
+pub mod server_shadowed;
 pub mod server_timeout_unit;
 pub mod server_transport;
 pub mod syntax;

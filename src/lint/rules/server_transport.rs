@@ -6,8 +6,12 @@
 //! mcp-bearer-token-stdio; Codex 0.134 to 0.171.
 
 use crate::codex::server::{self, Transport};
+use crate::lint::layers::server_key;
 use crate::lint::server::Server;
-use crate::lint::{Check, Confidence, ConfigFile, Findings, Home, Kind, Rule, Severity, case};
+use crate::lint::{
+    Check, Confidence, ConfigFile, Findings, Home, Kind, Layers, Rule, Severity, Spread, beside,
+    case,
+};
 
 /// A server that Codex has by itself and that no table can change.
 const BUILT_IN: &str = "codex_apps";
@@ -45,13 +49,20 @@ pub const MIXED: Rule = Rule {
     says: "this server has both `command` and `url`",
     why: "Codex refuses the whole configuration: a server is either a program or an address. \
           Layers merge key by key, so the two may come from two files.",
-    bad: &[case(
-        "[mcp_servers.a]\ncommand = \"a-mcp\"\n‹url› = \"https://a.example/mcp\"\n",
-    )],
+    bad: &[
+        case("[mcp_servers.a]\ncommand = \"a-mcp\"\n‹url› = \"https://a.example/mcp\"\n"),
+        case("[mcp_servers.wiki]\n‹command› = \"wiki-local\"\n")
+            .in_home(Home::Project)
+            .with(&[beside(
+                Home::User,
+                Kind::Config,
+                "[mcp_servers.wiki]\nurl = \"https://wiki.example/mcp\"\n",
+            )]),
+    ],
     good: &[case(
         "[mcp_servers.a]\ncommand = \"a-mcp\"\n[mcp_servers.b]\nurl = \"https://b.example/mcp\"\n",
     )],
-    check: Check::File(mixed),
+    check: Check::FileAndLayers(mixed, mixed_across),
 };
 
 pub const WRONG_TRANSPORT: Rule = Rule {
@@ -118,6 +129,42 @@ fn mixed(file: &ConfigFile, found: &mut Findings) {
                 .related(command.key, "and this")
                 .note(STOPS)
                 .help("keep one of the two");
+        }
+    }
+}
+
+/// Two halves in two files, each of which is right alone.
+fn mixed_across(layers: &Layers, spread: &mut Spread) {
+    for (name, server) in layers.servers() {
+        let (Some(command), Some(url)) = (server.get(&["command"]), server.get(&["url"])) else {
+            continue;
+        };
+        let both_in_one = layers.counting().any(|(_, layer)| {
+            let value = layer.value();
+            let has = |key: &str| value.get(&["mcp_servers", name, key]).is_some();
+            has("command") && has("url")
+        });
+        if both_in_one {
+            continue;
+        }
+        let (upper, lower) = if command.layer > url.layer {
+            (("command", command.layer), ("url", url.layer))
+        } else {
+            (("url", url.layer), ("command", command.layer))
+        };
+        let (Some(above), Some(below)) = (layers.layer(upper.1), layers.layer(lower.1)) else {
+            continue;
+        };
+        let other = layers.place(&below.key_place(&server_key(name, &[lower.0])));
+        let place = above.key_place(&server_key(name, &[upper.0]));
+        if let Some(finding) = spread.add(&MIXED, &place) {
+            finding
+                .says(format!(
+                    "`{name}` has `{}` here and `{}` at {other}",
+                    upper.0, lower.0
+                ))
+                .note("no command of Codex starts in this folder, be the server disabled or not")
+                .help("give one of the two servers another name");
         }
     }
 }
