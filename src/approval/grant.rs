@@ -360,7 +360,7 @@ mod tests {
                 text.replace(waiting.token.as_str(), other.as_str()),
                 "the grant is for another content",
             ),
-            (text.replace("{", "{\"more\":1,"), "its file is not a grant"),
+            (text.replace('{', "{\"more\":1,"), "its file is not a grant"),
             (String::new(), "its file is not a grant"),
         ] {
             assert_ne!(changed, text);
@@ -387,11 +387,11 @@ mod tests {
                 panic!("it is in time");
             };
             desk.clock.0.set(1);
-            let mut disk = Dies {
+            let mut dying = Dies {
                 left: step,
                 fails: true,
             };
-            let mut gate = Gate::open(&desk.scene.around, &desk.clock, &mut disk).expect("opens");
+            let mut gate = Gate::open(&desk.scene.around, &desk.clock, &mut dying).expect("opens");
             let granted = approved.grant(&mut gate);
             assert_eq!(
                 desk.paper(&waiting).exists(),
@@ -513,11 +513,11 @@ mod tests {
             desk.approve(&waiting, 10);
             let grant = desk.take(&waiting, 20).expect("granted");
             desk.clock.0.set(20);
-            let mut disk = Dies {
+            let mut dying = Dies {
                 left: step,
                 fails: false,
             };
-            let mut gate = Gate::open(&desk.scene.around, &desk.clock, &mut disk).expect("opens");
+            let mut gate = Gate::open(&desk.scene.around, &desk.clock, &mut dying).expect("opens");
             let around = &desk.scene.around;
             let ran = catch_unwind(AssertUnwindSafe(|| {
                 execute::run(grant, &mut gate, around, &waiting, &mut |_, _| {})

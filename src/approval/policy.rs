@@ -128,8 +128,8 @@ pub fn skipped_allow(
     let Action::Command(command) = &proposal.action else {
         return Ok(None);
     };
-    let lines = allowing(proposal, command, around)?.into_iter();
-    Ok(lines.filter_map(|(line, why)| Some((line, why?))).next())
+    let mut lines = allowing(proposal, command, around)?.into_iter();
+    Ok(lines.find_map(|(line, why)| Some((line, why?))))
 }
 
 /// All `allow` lines that fit, each with why it does not count, if that is so.

@@ -345,7 +345,7 @@ fn the_gate_reads_nothing_for_an_agent() {
                         .iter()
                         .any(|start| line.starts_with(start))
                 });
-                same.map(|line| format!("{line}\n")).collect::<String>()
+                same.collect::<Vec<_>>().join("\n")
             };
             let there = secret.to_string();
             let missing = there.replace("/secret", "/sacred");
