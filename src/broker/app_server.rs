@@ -226,7 +226,7 @@ fn without_colours(text: &str) -> String {
     while let Some(c) = chars.next() {
         if c == '\u{1b}' {
             // ESC [ … letter
-            let _ = chars.by_ref().find(|c| c.is_ascii_alphabetic());
+            let _ = chars.by_ref().find(char::is_ascii_alphabetic);
         } else {
             out.push(c);
         }

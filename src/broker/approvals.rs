@@ -109,7 +109,7 @@ impl Broker {
         let session = pending.session().to_owned();
         self.count_waiting(&session);
         self.show_pending(request);
-        self.ask_persons(session);
+        self.ask_persons(&session);
     }
 
     fn settled(&mut self, request: &str, session: &str) {
@@ -141,7 +141,7 @@ impl Broker {
     }
 
     /// Items that a session's grant let through, with what is said about them.
-    pub(super) fn ungated(&self, effects: &[Effect]) -> Vec<(String, String)> {
+    pub(super) fn ungated(effects: &[Effect]) -> Vec<(String, String)> {
         effects
             .iter()
             .filter_map(|effect| match effect {
@@ -154,7 +154,9 @@ impl Broker {
     /// The names of what waits in a session.
     pub(super) fn waiting_ids(&self, session: &str) -> BTreeSet<String> {
         let waiting = self.pairing.waiting(session);
-        waiting.map(|pending| pending.request_id().to_owned()).collect()
+        waiting
+            .map(|pending| pending.request_id().to_owned())
+            .collect()
     }
 
     /// The same without what stands before the person in a form.
@@ -173,9 +175,16 @@ impl Broker {
             .map(|pending| {
                 let mut action = pending.action();
                 let words = pending.words();
-                let words = words.into_iter().filter(|word| self.takes_from_call(*word, &action));
+                let words = words
+                    .into_iter()
+                    .filter(|word| self.takes_from_call(*word, &action));
                 action["decisions"] = words.map(Word::as_str).collect();
-                if self.client.asked.values().any(|asked| asked == pending.request_id()) {
+                if self
+                    .client
+                    .asked
+                    .values()
+                    .any(|asked| asked == pending.request_id())
+                {
                     action["elicited"] = true.into();
                 }
                 action
@@ -202,11 +211,13 @@ impl Broker {
 
     /// Who may accept.
     pub(super) fn approvals(&self) -> Approvals {
-        self.options.approvals.unwrap_or(if self.client.shows_forms {
-            Approvals::Human
-        } else {
-            Approvals::Client
-        })
+        self.options
+            .approvals
+            .unwrap_or(if self.client.shows_forms {
+                Approvals::Human
+            } else {
+                Approvals::Client
+            })
     }
 
     /// `respond_permission`.
@@ -250,7 +261,9 @@ impl Broker {
     ) -> Result<()> {
         let texts = |value: &Value| {
             let texts = value["answers"].as_array().into_iter().flatten();
-            texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+            texts
+                .filter_map(|text| text.as_str().map(str::to_owned))
+                .collect()
         };
         let answers = answers
             .iter()
@@ -267,7 +280,10 @@ impl Broker {
         answer: &Answer,
     ) -> Result<()> {
         self.session(&query.session)?;
-        let judged = self.pairing.check(&query.session, request, answer).map_err(refused)?;
+        let judged = self
+            .pairing
+            .check(&query.session, request, answer)
+            .map_err(refused)?;
         let human = self.approvals() == Approvals::Human;
         if judged.grants && human {
             return Err(Error::new(
@@ -307,7 +323,10 @@ impl Broker {
 
     /// An answer of a person, from a form or a terminal. What does not fit changes nothing.
     pub(super) fn person_says(&mut self, request: &str, answer: &Answer, by: By) -> bool {
-        let Some(session) = self.pairing.get(request).map(|pending| pending.session().to_owned())
+        let Some(session) = self
+            .pairing
+            .get(request)
+            .map(|pending| pending.session().to_owned())
         else {
             return false;
         };

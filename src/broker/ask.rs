@@ -18,14 +18,18 @@ const SESSION: &str = "Approve for this session";
 
 impl Broker {
     /// Puts what waits in a session to the person, where a call of the client is open on it.
-    pub(super) fn ask_persons(&mut self, session: String) {
-        let open = self.client.waits.iter().any(|wait| wait.session() == session);
+    pub(super) fn ask_persons(&mut self, session: &str) {
+        let open = self
+            .client
+            .waits
+            .iter()
+            .any(|wait| wait.session() == session);
         if !open || !(self.client.shows_forms || self.client.shows_links) {
             return;
         }
         let new: Vec<(String, Value, std::time::Instant)> = self
             .pairing
-            .waiting(&session)
+            .waiting(session)
             .filter(|pending| !self.client.put.contains(pending.request_id()))
             .filter_map(|pending| {
                 let params = self.form(pending)?;
@@ -35,7 +39,10 @@ impl Broker {
         for (request, params, until) in new {
             // After its time the pairing declines and the form is taken back.
             let until = until + std::time::Duration::from_secs(1);
-            let ticket = self.client.peer.ask("elicitation/create", &params, Some(until));
+            let ticket = self
+                .client
+                .peer
+                .ask("elicitation/create", &params, Some(until));
             self.client.asked.insert(ticket, request.clone());
             self.client.put.insert(request);
         }
@@ -44,9 +51,9 @@ impl Broker {
     /// What is sent for a request; none where this client cannot show it whole.
     fn form(&self, pending: &Pending) -> Option<Value> {
         if let Some((message, url, id)) = pending.link() {
-            return self.client.shows_links.then(|| {
-                json!({ "mode": "url", "message": message, "url": url, "elicitationId": id })
-            });
+            return self.client.shows_links.then(
+                || json!({ "mode": "url", "message": message, "url": url, "elicitationId": id }),
+            );
         }
         if !self.client.shows_forms || pending.kind() == "user_input" {
             return None;
@@ -96,7 +103,11 @@ impl Broker {
 
     /// A request waits no more: its form goes away, and a late answer means nothing.
     pub(super) fn take_back_form(&mut self, request: &str) {
-        let place = self.client.asked.iter().find(|(_, asked)| *asked == request);
+        let place = self
+            .client
+            .asked
+            .iter()
+            .find(|(_, asked)| *asked == request);
         if let Some(ticket) = place.map(|(ticket, _)| *ticket) {
             self.client.asked.remove(&ticket);
             self.client.peer.withdraw(ticket, "it waits no longer");
@@ -114,9 +125,9 @@ fn read(pending: &Pending, outcome: &Outcome) -> Option<Answer> {
     };
     let decline = || Some(Answer::from(Word::Decline));
     // stops: an answer that a program gave in place of the person.
-    let by_program = result
-        .get("_meta")
-        .is_some_and(|meta| meta.as_object().is_none_or(|meta| !meta.is_empty()) && !meta.is_null());
+    let by_program = result.get("_meta").is_some_and(|meta| {
+        meta.as_object().is_none_or(|meta| !meta.is_empty()) && !meta.is_null()
+    });
     match result.get("action").and_then(Value::as_str) {
         Some("cancel") => None,
         Some("accept") if by_program => decline(),

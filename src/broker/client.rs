@@ -138,7 +138,7 @@ impl Client {
     /// Answers a call.
     pub(super) fn finish(&mut self, call: &Call, result: Result<Value>) {
         let result = match result {
-            Ok(value) => success(value, None),
+            Ok(value) => success(&value, None),
             Err(error) => error.result(),
         };
         self.peer.answer(&call.id, Ok(result));
@@ -146,7 +146,7 @@ impl Client {
 }
 
 /// The result of a call that worked. Its text is the object again, unless `text` stands for it.
-pub fn success(value: Value, text: Option<String>) -> Value {
+pub fn success(value: &Value, text: Option<String>) -> Value {
     let text = text.unwrap_or_else(|| format!("{value:#}"));
     json!({
         "content": [{ "type": "text", "text": text }],
@@ -196,7 +196,10 @@ impl Broker {
             return Err(RpcError::new(INVALID_REQUEST, "it was initialized before"));
         }
         let Some(wanted) = params.get("protocolVersion").and_then(Value::as_str) else {
-            return Err(RpcError::new(INVALID_PARAMS, "`protocolVersion` is missing"));
+            return Err(RpcError::new(
+                INVALID_PARAMS,
+                "`protocolVersion` is missing",
+            ));
         };
         // The newest that both know; dates compare as texts.
         let spoken = REVISIONS.iter().rfind(|known| **known <= wanted);
@@ -204,10 +207,11 @@ impl Broker {
         let name = name.unwrap_or("a client without a name");
         self.client.name = Some(name.chars().take(NAME).collect());
         let elicitation = params.pointer("/capabilities/elicitation");
-        let can = elicitation.and_then(Value::as_object).filter(|_| self.options.elicit);
-        self.client.shows_forms = can.is_some_and(|can| {
-            can.is_empty() || can.get("form").is_some_and(Value::is_object)
-        });
+        let can = elicitation
+            .and_then(Value::as_object)
+            .filter(|_| self.options.elicit);
+        self.client.shows_forms =
+            can.is_some_and(|can| can.is_empty() || can.get("form").is_some_and(Value::is_object));
         self.client.shows_links =
             can.is_some_and(|can| can.get("url").is_some_and(Value::is_object));
         Ok(json!({
@@ -225,7 +229,10 @@ impl Broker {
     }
 
     fn call(&mut self, id: Id, params: &Value) {
-        let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = params
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         if !tools::NAMES.contains(&name) {
             let error = RpcError::new(INVALID_PARAMS, format!("Tool {name:?} not found"));
             return self.client.peer.answer(&id, Err(error));
@@ -266,9 +273,7 @@ impl Broker {
                     until,
                     timeout,
                 } => self.wait(call.clone(), query, until, timeout),
-                Check::Permission(query, permission) => {
-                    self.permit(call, query, &permission)
-                }
+                Check::Permission(query, permission) => self.permit(call, query, &permission),
                 Check::Input {
                     query,
                     request,

@@ -104,7 +104,10 @@ impl Codex {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let asked = self.server.as_ref().and_then(|server| server.peer.next_deadline());
+        let asked = self
+            .server
+            .as_ref()
+            .and_then(|server| server.peer.next_deadline());
         [asked, self.start_at].into_iter().flatten().min()
     }
 }

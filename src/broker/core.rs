@@ -52,9 +52,10 @@ impl Failed {
     pub fn error(self) -> Error {
         match self {
             Self::Refused(message) => Error::internal(&message),
-            Self::Silent(method) => {
-                Error::new(Code::Timeout, format!("Codex did not answer `{method}` in time"))
-            }
+            Self::Silent(method) => Error::new(
+                Code::Timeout,
+                format!("Codex did not answer `{method}` in time"),
+            ),
             Self::Gone(how) => Error::internal(&format!("the app-server exited ({how})")),
             Self::Clogged => Error::new(
                 Code::WriteQueueDropped,
@@ -68,6 +69,9 @@ impl Failed {
 pub type Answer = std::result::Result<Value, Failed>;
 /// What is to be done with it.
 pub type Then = Box<dyn FnOnce(&mut Broker, Answer)>;
+
+/// Something to be done.
+type Act = Box<dyn FnOnce(&mut Broker)>;
 
 /// Somebody waits for a thread's settings to be told.
 pub struct Settled {
@@ -89,7 +93,7 @@ pub struct Broker {
     pub(super) thens: BTreeMap<Ticket, (&'static str, Then)>,
     pub(super) settled: Vec<Settled>,
     /// What is to be done at a time.
-    later: Vec<(Instant, Box<dyn FnOnce(&mut Broker)>)>,
+    later: Vec<(Instant, Act)>,
     pub(super) pairing: Pairing,
     pub(super) keeper: super::store::Keeper,
     pub(super) execs: HashMap<String, super::exec::Run>,
@@ -287,9 +291,7 @@ impl Broker {
         self.sessions
             .get_mut(id)
             .filter(|session| session.listed)
-            .ok_or_else(|| {
-                Error::new(Code::SessionNotFound, format!("there is no session `{id}`"))
-            })
+            .ok_or_else(|| Error::new(Code::SessionNotFound, format!("there is no session `{id}`")))
     }
 }
 

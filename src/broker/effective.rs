@@ -64,7 +64,12 @@ impl Effective {
 
     /// Reads the `threadSettings` of `thread/settings/updated`.
     pub fn of_settings(settings: &Value) -> Self {
-        Self::read(settings, "sandboxPolicy", "effort", "thread/settings/updated")
+        Self::read(
+            settings,
+            "sandboxPolicy",
+            "effort",
+            "thread/settings/updated",
+        )
     }
 
     fn read(from: &Value, sandbox: &str, effort: &str, read_from: &'static str) -> Self {
@@ -182,7 +187,9 @@ impl Effective {
                 let is_named = workspace && named.iter().any(|named| root.starts_with(named));
                 if !is_named && !same(root, &asked.cwd) {
                     let root = root.display();
-                    weaker(format!("`{root}` may be written, which no configuration names"));
+                    weaker(format!(
+                        "`{root}` may be written, which no configuration names"
+                    ));
                 }
             }
         }
@@ -219,6 +226,7 @@ mod tests {
         }
     }
 
+    #[allow(clippy::needless_pass_by_value)] // made in place by every caller
     fn answer(policy: &str, sandbox: Value) -> Value {
         json!({"approvalPolicy": policy, "approvalsReviewer": "user", "cwd": "/w",
                "sandbox": sandbox, "model": "m"})
@@ -248,16 +256,37 @@ mod tests {
             (answer("never", write(json!({}))), (1, 0)),
             (answer("on-request", read_only.clone()), (0, 1)),
             (answer("on-request", full.clone()), (1, 0)),
-            (answer("on-request", json!({"type": "externalSandbox"})), (1, 0)),
-            (answer("on-request", write(json!({"networkAccess": true}))), (1, 0)),
-            (answer("on-request", write(json!({"writableRoots": ["/cache/x", "/w"]}))), (0, 0)),
-            (answer("on-request", write(json!({"writableRoots": ["/home"]}))), (1, 0)),
+            (
+                answer("on-request", json!({"type": "externalSandbox"})),
+                (1, 0),
+            ),
+            (
+                answer("on-request", write(json!({"networkAccess": true}))),
+                (1, 0),
+            ),
+            (
+                answer(
+                    "on-request",
+                    write(json!({"writableRoots": ["/cache/x", "/w"]})),
+                ),
+                (0, 0),
+            ),
+            (
+                answer("on-request", write(json!({"writableRoots": ["/home"]}))),
+                (1, 0),
+            ),
         ] {
             assert_eq!(compare(&answer, &on_request), want, "{answer}");
         }
         let untrusted = asked(Policy::Untrusted, Sandbox::ReadOnly);
-        assert_eq!(compare(&answer("on-request", read_only.clone()), &untrusted), (1, 0));
-        assert_eq!(compare(&answer("untrusted", write(json!({}))), &untrusted), (1, 0));
+        assert_eq!(
+            compare(&answer("on-request", read_only.clone()), &untrusted),
+            (1, 0)
+        );
+        assert_eq!(
+            compare(&answer("untrusted", write(json!({}))), &untrusted),
+            (1, 0)
+        );
         let mut other = answer("untrusted", read_only.clone());
         other["cwd"] = json!("/x");
         other["approvalsReviewer"] = json!("auto_review");

@@ -34,7 +34,8 @@ fn orphans(server: Option<u32>) -> Vec<(rustix::process::Pid, String, bool)> {
         };
         let mut rest = stat[close + 1..].split_whitespace();
         let (state, parent) = (rest.next(), rest.next());
-        if parent == Some(&me) && u32::try_from(id).ok() != server
+        if parent == Some(&me)
+            && u32::try_from(id).ok() != server
             && let Some(pid) = rustix::process::Pid::from_raw(id)
         {
             found.push((pid, stat[open + 1..close].to_owned(), state == Some("Z")));
@@ -167,9 +168,17 @@ mod tests {
             .expect("it starts");
         let found = orphans(None);
         let id = i32::try_from(child.id()).expect("a process id");
-        assert!(found.iter().any(|(pid, _, _)| pid.as_raw_nonzero().get() == id));
+        assert!(
+            found
+                .iter()
+                .any(|(pid, _, _)| pid.as_raw_nonzero().get() == id)
+        );
         let without = orphans(Some(child.id()));
-        assert!(!without.iter().any(|(pid, _, _)| pid.as_raw_nonzero().get() == id));
+        assert!(
+            !without
+                .iter()
+                .any(|(pid, _, _)| pid.as_raw_nonzero().get() == id)
+        );
         child.kill().expect("it runs");
         child.wait().expect("it ended");
     }

@@ -221,7 +221,10 @@ mod tests {
     #[test]
     fn paths_in_our_faults_are_hidden() {
         for (text, shown) in [
-            ("cannot read /home/u/.codex/config.toml", "cannot read <path>"),
+            (
+                "cannot read /home/u/.codex/config.toml",
+                "cannot read <path>",
+            ),
             ("`/home/u/x`: no", "`<path>`: no"),
             ("bad /a/b.toml:3:1: why", "bad <path>:3:1: why"),
             ("thread/start and 1/2 stay", "thread/start and 1/2 stay"),

@@ -138,12 +138,23 @@ impl Buffer {
         let Some(more) = data.get("delta").and_then(Value::as_str) else {
             return false;
         };
-        let Some(last) = self.held.back_mut().filter(|last| !last.handed && last.kind == kind) else {
+        let Some(last) = self
+            .held
+            .back_mut()
+            .filter(|last| !last.handed && last.kind == kind)
+        else {
             return false;
         };
-        let same = ["method", "itemId", "turnId", "threadId", "summaryIndex", "contentIndex"]
-            .iter()
-            .all(|name| last.data.get(name) == data.get(name));
+        let same = [
+            "method",
+            "itemId",
+            "turnId",
+            "threadId",
+            "summaryIndex",
+            "contentIndex",
+        ]
+        .iter()
+        .all(|name| last.data.get(name) == data.get(name));
         if !same {
             return false;
         }
@@ -190,8 +201,12 @@ impl Buffer {
 
     /// Drops the least important event; whether there was one.
     pub fn evict_one(&mut self, hard: bool) -> bool {
-        let is_request =
-            |event: &Event| matches!(event.kind, Kind::ApprovalRequest | Kind::Result | Kind::Error);
+        let is_request = |event: &Event| {
+            matches!(
+                event.kind,
+                Kind::ApprovalRequest | Kind::Result | Kind::Error
+            )
+        };
         let place = self
             .find(|event| !event.pinned)
             .or_else(|| self.find(|event| event.kind == Kind::ApprovalResult))
@@ -273,7 +288,9 @@ fn size(value: &Value) -> usize {
         Value::String(text) => text.len() + 24,
         Value::Array(items) => 24 + items.iter().map(size).sum::<usize>(),
         Value::Object(members) => {
-            let sizes = members.iter().map(|(name, value)| name.len() + 24 + size(value));
+            let sizes = members
+                .iter()
+                .map(|(name, value)| name.len() + 24 + size(value));
             48 + sizes.sum::<usize>()
         }
         _ => 16,
@@ -356,7 +373,10 @@ fn shown(event: &Event, detail: Detail) -> Value {
     }
     item(event, &mut out);
     if out.is_empty() {
-        out.insert("summary".to_owned(), json!("omitted for minimal response mode"));
+        out.insert(
+            "summary".to_owned(),
+            json!("omitted for minimal response mode"),
+        );
     }
     Value::Object(out)
 }
@@ -444,7 +464,11 @@ mod tests {
     #[test]
     fn f21_a_gap_behind_a_pinned_event_is_told() {
         let mut buffer = buffer();
-        push(&mut buffer, Kind::ApprovalRequest, json!({"requestId": "r"}));
+        push(
+            &mut buffer,
+            Kind::ApprovalRequest,
+            json!({"requestId": "r"}),
+        );
         for n in 0..limits::EVENTS_SOFT + 10 {
             push(&mut buffer, Kind::Progress, json!({"method": "m", "n": n}));
         }
@@ -463,7 +487,11 @@ mod tests {
     #[test]
     fn a_waiting_request_is_never_dropped_and_an_answered_one_is() {
         let mut buffer = buffer();
-        push(&mut buffer, Kind::ApprovalRequest, json!({"requestId": "r"}));
+        push(
+            &mut buffer,
+            Kind::ApprovalRequest,
+            json!({"requestId": "r"}),
+        );
         for n in 0..3 * limits::EVENTS_HARD {
             push(&mut buffer, Kind::Error, json!({"n": n}));
         }
@@ -481,7 +509,11 @@ mod tests {
         let mut buffer = buffer();
         for _ in 0..20 {
             let text = "x".repeat(1024 * 1024);
-            push(&mut buffer, Kind::Progress, json!({"method": "m", "text": text}));
+            push(
+                &mut buffer,
+                Kind::Progress,
+                json!({"method": "m", "text": text}),
+            );
         }
         assert!(buffer.bytes() <= limits::EVENT_BYTES, "{}", buffer.bytes());
         let big = "x".repeat(2 * limits::EVENT_BYTES);
@@ -495,12 +527,23 @@ mod tests {
     fn f25_minimal_says_what_the_agent_said_and_what_is_asked() {
         let mut buffer = buffer();
         let item = json!({"id": "i", "type": "agentMessage", "text": "é".repeat(5000)});
-        push(&mut buffer, Kind::Output, json!({"method": "item/completed", "item": item}));
+        push(
+            &mut buffer,
+            Kind::Output,
+            json!({"method": "item/completed", "item": item}),
+        );
         let item = json!({"id": "c", "type": "commandExecution", "command": "ls", "exitCode": 0,
             "aggregatedOutput": "long"});
-        push(&mut buffer, Kind::Progress, json!({"method": "item/completed", "item": item}));
-        push(&mut buffer, Kind::ApprovalRequest,
-            json!({"requestId": "r", "kind": "command", "command": "touch x", "big": "no"}));
+        push(
+            &mut buffer,
+            Kind::Progress,
+            json!({"method": "item/completed", "item": item}),
+        );
+        push(
+            &mut buffer,
+            Kind::ApprovalRequest,
+            json!({"requestId": "r", "kind": "command", "command": "touch x", "big": "no"}),
+        );
         let page = buffer.read(None, 9, Detail::Minimal);
         let data = &page.events[0]["data"];
         assert_eq!(data["text"].as_str().expect("text").chars().count(), 4096);
@@ -514,7 +557,11 @@ mod tests {
     #[test]
     fn f23_output_is_never_filtered() {
         let mut buffer = buffer();
-        for text in ["WARNING: x\n", "(base) $ oh-my-posh\n", "A new version of y is available\n"] {
+        for text in [
+            "WARNING: x\n",
+            "(base) $ oh-my-posh\n",
+            "A new version of y is available\n",
+        ] {
             push(&mut buffer, Kind::Progress, delta(text));
         }
         let page = buffer.read(None, 9, Detail::Full);

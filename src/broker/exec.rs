@@ -121,7 +121,10 @@ impl Broker {
             );
         }
         for (name, given) in [
-            ("advanced.baseInstructions", start.base_instructions.is_some()),
+            (
+                "advanced.baseInstructions",
+                start.base_instructions.is_some(),
+            ),
             ("profile", start.profile.is_some()),
         ] {
             if given {
@@ -182,10 +185,16 @@ impl Broker {
             ));
         }
         for (name, given) in [
-            ("sandbox", reply.sandbox.is_some_and(|it| it != session.wish.sandbox)),
+            (
+                "sandbox",
+                reply.sandbox.is_some_and(|it| it != session.wish.sandbox),
+            ),
             ("cwd", reply.cwd.is_some()),
             ("outputSchema", reply.output_schema.is_some()),
-            ("approvalPolicy", reply.policy.is_some_and(|it| it != Policy::Never)),
+            (
+                "approvalPolicy",
+                reply.policy.is_some_and(|it| it != Policy::Never),
+            ),
         ] {
             if given {
                 let message = format!("{name}: `codex exec resume` cannot change it");
@@ -215,14 +224,18 @@ impl Broker {
             Error::new(Code::AppServerStartFailed, message)
         })?;
         let fail = |error: std::io::Error| {
-            Error::new(Code::AppServerStartFailed, format!("cannot run `codex exec`: {error}"))
+            Error::new(
+                Code::AppServerStartFailed,
+                format!("cannot run `codex exec`: {error}"),
+            )
         };
         let session = self.session_of_exec(id)?;
         let schema = match turn.schema {
             None => None,
             Some(schema) => {
                 let mut file = tempfile::NamedTempFile::new().map_err(fail)?;
-                file.write_all(schema.to_string().as_bytes()).map_err(fail)?;
+                file.write_all(schema.to_string().as_bytes())
+                    .map_err(fail)?;
                 Some(file)
             }
         };
@@ -260,8 +273,7 @@ impl Broker {
             let _ = stderr.by_ref().take(1024 * 1024).read_to_end(&mut text);
             // Nobody reads on, but the pipe must not fill.
             let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            String::from_utf8_lossy(&text[text.len().saturating_sub(limits::STDERR)..])
-                .into_owned()
+            String::from_utf8_lossy(&text[text.len().saturating_sub(limits::STDERR)..]).into_owned()
         });
         let stdout = child.stdout.take().expect("it was piped");
         let gone = Gone {
@@ -272,7 +284,9 @@ impl Broker {
         };
         read_lines(stdout, limits::LINE, move |line| {
             let (session, turn) = (gone.session.clone(), gone.turn.clone());
-            let told = In::Done(Box::new(move |broker| broker.exec_line(&session, &turn, &line)));
+            let told = In::Done(Box::new(move |broker| {
+                broker.exec_line(&session, &turn, &line);
+            }));
             gone.inbox.send(told).is_ok()
         })
         .map_err(fail)?;
@@ -525,7 +539,10 @@ mod tests {
     #[test]
     fn f29_the_prompt_is_no_word_and_the_policy_is_last() {
         let mut wish = crate::broker::session::example().wish;
-        wish.config = json!({"model_verbosity": "lo\"w"}).as_object().expect("one").clone();
+        wish.config = json!({"model_verbosity": "lo\"w"})
+            .as_object()
+            .expect("one")
+            .clone();
         let turn = TurnArgs {
             prompt: "-rf secret",
             images: &[],
@@ -539,7 +556,10 @@ mod tests {
                 .into_iter()
                 .map(|word| word.into_string().expect("text"))
                 .collect();
-            assert!(!words.iter().any(|word| word.contains("secret")), "{words:?}");
+            assert!(
+                !words.iter().any(|word| word.contains("secret")),
+                "{words:?}"
+            );
             let end = &words[words.len() - 4..];
             assert_eq!(end[1], "approval_policy=\"never\"");
             assert_eq!(end[3], "sandbox_mode=\"workspace-write\"");

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub const LINE: usize = 16 * 1024 * 1024;
 
 /// How long an approval waits when the caller says nothing; as codex-mcp.
-pub const APPROVAL: Duration = Duration::from_secs(60);
+pub const APPROVAL: Duration = Duration::from_mins(1);
 /// How long a request to Codex may take.
 pub const REQUEST: Duration = Duration::from_secs(30);
 /// The same for starting a thread or a turn: MCP servers start meanwhile.

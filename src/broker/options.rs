@@ -104,7 +104,10 @@ pub const CONFIG_KEYS: [(&str, Scalar); 14] = [
     ("model_auto_compact_token_limit", Scalar::Number),
     ("hide_agent_reasoning", Scalar::Flag),
     ("show_raw_agent_reasoning", Scalar::Flag),
-    ("web_search", Scalar::Word(&["disabled", "cached", "indexed"])),
+    (
+        "web_search",
+        Scalar::Word(&["disabled", "cached", "indexed"]),
+    ),
 ];
 
 /// Why a config value is not taken.
@@ -135,7 +138,11 @@ impl Options {
         if !path.chars().all(plain) || path.split('.').any(str::is_empty) {
             return Err(Refused::Key(path.to_owned()));
         }
-        if self.allow_config.iter().any(|allowed| covers(allowed, path)) {
+        if self
+            .allow_config
+            .iter()
+            .any(|allowed| covers(allowed, path))
+        {
             return Ok(());
         }
         if let Some((_, wanted)) = CONFIG_KEYS.iter().find(|(name, _)| *name == path) {

@@ -98,7 +98,9 @@ pub fn decide(state: &Path, shown: &Shown, accept: bool) -> std::io::Result<()> 
         accept,
     };
     let folder = folder(state);
-    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempfile_in(&folder)?;
     file.write_all(&serde_json::to_vec(&decided).expect("a text and a flag serialise"))?;
     file.persist(folder.join(format!("{}.decision", shown.request)))
         .map_err(|error| error.error)?;
@@ -126,7 +128,8 @@ impl Broker {
             expires: pending.expires_utc(),
         };
         let text = serde_json::to_string(&shown).expect("texts serialise");
-        self.keeper.show(folder.join(format!("{request}.json")), text);
+        self.keeper
+            .show(folder.join(format!("{request}.json")), text);
         self.on_disk.insert(request.to_owned());
     }
 
@@ -161,9 +164,13 @@ impl Broker {
                 continue;
             };
             let decided: Option<Decided> = serde_json::from_slice(&file.bytes).ok();
-            let digest = self.pairing.get(&request).map(|pending| pending.digest().to_owned());
+            let digest = self
+                .pairing
+                .get(&request)
+                .map(|pending| pending.digest().to_owned());
             // A decision on another card, or one that cannot be read, decides nothing.
-            if let Some(decided) = decided.filter(|decided| Some(&decided.digest) == digest.as_ref())
+            if let Some(decided) =
+                decided.filter(|decided| Some(&decided.digest) == digest.as_ref())
             {
                 let word = if decided.accept {
                     Word::Accept
@@ -184,7 +191,13 @@ mod tests {
     #[test]
     fn a_name_is_no_path() {
         assert!(is_request("req_0123456789abcdef"));
-        for name in ["req_", "req_../../x0000", "", "sess_1", "req_0123456789abcde/"] {
+        for name in [
+            "req_",
+            "req_../../x0000",
+            "",
+            "sess_1",
+            "req_0123456789abcde/",
+        ] {
             assert!(!is_request(name), "{name}");
         }
     }

@@ -59,6 +59,10 @@ mod tests {
     fn names_have_their_length_and_differ() {
         let names: std::collections::BTreeSet<String> = (0..1000).map(|_| session()).collect();
         assert_eq!(names.len(), 1000);
-        assert!(names.iter().all(|name| name.len() == "sess_6bccc806-f3d".len()));
+        assert!(
+            names
+                .iter()
+                .all(|name| name.len() == "sess_6bccc806-f3d".len())
+        );
     }
 }

@@ -80,7 +80,10 @@ impl Broker {
     /// The content of a resource.
     pub(super) fn resource(&self, uri: &str) -> Result<Value, RpcError> {
         let Some((_, name, _, kind, _)) = ALL.iter().find(|known| known.0 == uri) else {
-            return Err(RpcError::new(NOT_FOUND, format!("there is no resource {uri:?}")));
+            return Err(RpcError::new(
+                NOT_FOUND,
+                format!("there is no resource {uri:?}"),
+            ));
         };
         let text = match *name {
             "server_info" => format!("{:#}", self.server_info()),
@@ -160,7 +163,9 @@ impl Broker {
     fn compat_report(&self) -> Value {
         let mut mismatches: Vec<String> = Vec::new();
         if let Some(version) = self.codex.version.filter(|version| version.is_unknown()) {
-            mismatches.push(format!("Codex {version} is newer than what was proven ({NEWEST})"));
+            mismatches.push(format!(
+                "Codex {version} is newer than what was proven ({NEWEST})"
+            ));
         }
         if self.options.mode == Some(Mode::Exec) {
             mismatches.push("exec mode: no approvals, no fork, no resume by thread".to_owned());
@@ -216,7 +221,10 @@ fn millis(duration: std::time::Duration) -> u64 {
 }
 
 fn config() -> String {
-    let keys: Vec<String> = CONFIG_KEYS.iter().map(|(key, _)| format!("`{key}`")).collect();
+    let keys: Vec<String> = CONFIG_KEYS
+        .iter()
+        .map(|(key, _)| format!("`{key}`"))
+        .collect();
     format!(
         "# Configuration of a session\n\n\
 `codex` takes `prompt`, `approvalPolicy` and `sandbox`, which are required, and:\n\n\
@@ -359,7 +367,15 @@ mod tests {
     fn the_guides_have_the_numbers_of_the_code() {
         assert!(config().contains("60000") && config().contains("`web_search`"));
         let text = gotchas();
-        for number in ["25000", "50000", "1024", "60000", "30 minutes", "4 hours", "64 waits"] {
+        for number in [
+            "25000",
+            "50000",
+            "1024",
+            "60000",
+            "30 minutes",
+            "4 hours",
+            "64 waits",
+        ] {
             assert!(text.contains(number), "{number}");
         }
         for code in Code::ALL {

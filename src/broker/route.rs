@@ -20,8 +20,8 @@ use crate::rpc::Id;
 pub struct Route {
     /// The session.
     pub session: String,
-    /// Of a subagent; none for the session's own thread.
-    pub child: Option<Option<String>>,
+    /// A subagent's path; none for the session's own thread.
+    pub child: Option<String>,
 }
 
 /// A message of a thread that is asked about.
@@ -36,6 +36,8 @@ pub enum Stray {
 const STRAYS: usize = 512;
 /// Unknown threads at once.
 const STRAY_THREADS: usize = 64;
+/// What stands for a path that nobody told.
+const UNNAMED: &str = "subagent";
 /// How far a subagent's parents are followed.
 const DEPTH: usize = 8;
 
@@ -68,9 +70,9 @@ const SHOWN: [&str; 24] = [
 ];
 
 fn is_shown(method: &str) -> bool {
-    SHOWN.iter().any(|name| {
-        method == *name || (name.ends_with('/') && method.starts_with(name))
-    })
+    SHOWN
+        .iter()
+        .any(|name| method == *name || (name.ends_with('/') && method.starts_with(name)))
 }
 
 impl Broker {
@@ -119,16 +121,19 @@ impl Broker {
         let open = session.filter(|session| session.phase != Phase::Cancelled);
         let origin = Origin {
             session: open.map(|session| session.id.clone()),
-            agent_path: route.and_then(|route| match &route.child {
-                Some(path) => Some(path.clone().unwrap_or_else(|| "subagent".to_owned())),
-                None => None,
-            }),
+            agent_path: route.and_then(|route| route.child.clone()),
         };
         let timeout = open.map_or(limits::APPROVAL, |session| session.wish.approval_timeout);
         let generation = self.codex.generation;
-        let effects =
-            self.pairing
-                .request(generation, id, method, params, origin, timeout, super::approvals::now());
+        let effects = self.pairing.request(
+            generation,
+            id,
+            method,
+            params,
+            origin,
+            timeout,
+            super::approvals::now(),
+        );
         self.apply(effects);
     }
 
@@ -160,32 +165,36 @@ impl Broker {
             return;
         }
         self.strays.insert(thread.to_owned(), vec![message]);
-        self.look_up(thread.to_owned(), thread.to_owned(), 0);
+        self.look_up(thread.to_owned(), thread, 0);
     }
 
     /// Follows the parents of `thread`, at `at` now, until a session owns one.
-    fn look_up(&mut self, thread: String, at: String, depth: usize) {
+    fn look_up(&mut self, thread: String, at: &str, depth: usize) {
         let params = json!({ "threadId": at });
-        self.ask("thread/read", &params, limits::REQUEST, move |broker, answer| {
-            let answer = answer.unwrap_or_default();
-            let parent = answer.pointer("/thread/parentThreadId").and_then(Value::as_str);
-            match parent {
-                Some(parent) => match broker.routes.get(parent) {
-                    Some(route) => {
-                        let session = route.session.clone();
-                        let path = answer["thread"]["agentNickname"].as_str();
-                        broker.adopt(&session, &thread, path.map(str::to_owned));
-                        broker.release(&thread);
-                    }
-                    None if depth < DEPTH => {
-                        let parent = parent.to_owned();
-                        broker.look_up(thread, parent, depth + 1);
-                    }
+        self.ask(
+            "thread/read",
+            &params,
+            limits::REQUEST,
+            move |broker, answer| {
+                let answer = answer.unwrap_or_default();
+                let parent = answer
+                    .pointer("/thread/parentThreadId")
+                    .and_then(Value::as_str);
+                match parent {
+                    Some(parent) => match broker.routes.get(parent) {
+                        Some(route) => {
+                            let session = route.session.clone();
+                            let path = answer["thread"]["agentNickname"].as_str();
+                            broker.adopt(&session, &thread, path);
+                            broker.release(&thread);
+                        }
+                        None if depth < DEPTH => broker.look_up(thread, parent, depth + 1),
+                        None => broker.release(&thread),
+                    },
                     None => broker.release(&thread),
-                },
-                None => broker.release(&thread),
-            }
-        });
+                }
+            },
+        );
     }
 
     /// Hands out what was held, now that it is known whose it is, or that it is nobody's.
@@ -211,17 +220,21 @@ impl Broker {
     }
 
     /// A subagent's thread belongs to a session from now on.
-    fn adopt(&mut self, session: &str, thread: &str, path: Option<String>) {
-        let Some(owner) = self.sessions.get_mut(session).filter(|own| own.thread != thread) else {
+    fn adopt(&mut self, session: &str, thread: &str, path: Option<&str>) {
+        let Some(owner) = self
+            .sessions
+            .get_mut(session)
+            .filter(|own| own.thread != thread)
+        else {
             return;
         };
         let known = owner.children.entry(thread.to_owned()).or_default();
-        if path.is_some() {
-            known.clone_from(&path);
+        if let Some(path) = path {
+            *known = Some(path.to_owned());
         }
         let route = Route {
             session: session.to_owned(),
-            child: Some(known.clone()),
+            child: Some(known.clone().unwrap_or_else(|| UNNAMED.to_owned())),
         };
         self.routes.insert(thread.to_owned(), route);
     }
@@ -232,7 +245,7 @@ impl Broker {
         };
         let announced = announced(params);
         for (child, path) in announced {
-            self.adopt(&route.session, &child, path);
+            self.adopt(&route.session, &child, path.as_deref());
             self.release(&child);
         }
         if method == "thread/settings/updated" {
@@ -240,10 +253,11 @@ impl Broker {
         }
         let generation = self.codex.generation;
         let effects =
-            self.pairing.notification(generation, method, params, super::approvals::now());
-        let notes = self.ungated(&effects);
+            self.pairing
+                .notification(generation, method, params, super::approvals::now());
+        let notes = Self::ungated(&effects);
         if let Some(session) = self.sessions.get_mut(&route.session) {
-            record(session, &route, method, params, notes);
+            record(session, &route, method, params, &notes);
         }
         self.apply(effects);
         if route.child.is_some() {
@@ -279,7 +293,10 @@ impl Broker {
         if route.child.is_some() {
             return;
         }
-        let waiter = self.settled.iter().position(|waiter| waiter.thread == thread);
+        let waiter = self
+            .settled
+            .iter()
+            .position(|waiter| waiter.thread == thread);
         if let Some(place) = waiter {
             let waiter = self.settled.swap_remove(place);
             return (waiter.then)(self, Ok(settings.clone()));
@@ -293,7 +310,10 @@ impl Broker {
         if differences.weaker.is_empty() || session.phase == Phase::Cancelled {
             return;
         }
-        let message = format!("the policy became weaker: {}", differences.weaker.join("; "));
+        let message = format!(
+            "the policy became weaker: {}",
+            differences.weaker.join("; ")
+        );
         session.tell(
             Kind::Error,
             json!({"method": "policy_changed", "code": Code::PolicyMismatch.as_str(),
@@ -314,7 +334,12 @@ impl Broker {
 }
 
 /// Warnings that belong to no thread.
-const WARNINGS: [&str; 4] = ["configWarning", "warning", "deprecationNotice", "guardianWarning"];
+const WARNINGS: [&str; 4] = [
+    "configWarning",
+    "warning",
+    "deprecationNotice",
+    "guardianWarning",
+];
 
 /// `params` as the data of an event.
 fn with_method(method: &str, params: &Value) -> Value {
@@ -354,12 +379,12 @@ fn record(
     route: &Route,
     method: &str,
     params: &Value,
-    notes: Vec<(String, String)>,
+    notes: &[(String, String)],
 ) {
     let own = route.child.is_none();
     let mut data = with_method(method, params);
     if let Some(path) = &route.child {
-        data["agentPath"] = path.as_deref().unwrap_or("subagent").into();
+        data["agentPath"] = path.as_str().into();
     }
     let item = params.pointer("/item/id").and_then(Value::as_str);
     if let Some((_, note)) = notes.iter().find(|(id, _)| item == Some(id)) {
@@ -505,7 +530,7 @@ mod tests {
     }
 
     fn tell(session: &mut Session, route: &Route, method: &str, params: &Value) {
-        record(session, route, method, params, Vec::new());
+        record(session, route, method, params, &[]);
     }
 
     fn run(session: &mut Session) {
@@ -522,10 +547,20 @@ mod tests {
         session.turn.as_mut().expect("a turn").schema = true;
         for text in ["first", "{\"a\": 1}"] {
             let item = json!({"type": "agentMessage", "id": "i", "text": text});
-            tell(&mut session, &own(), "item/completed", &json!({"turnId": "t", "item": item}));
+            tell(
+                &mut session,
+                &own(),
+                "item/completed",
+                &json!({"turnId": "t", "item": item}),
+            );
         }
         let turn = json!({"id": "t", "status": "completed", "items": [], "error": null});
-        tell(&mut session, &own(), "turn/completed", &json!({ "turn": turn }));
+        tell(
+            &mut session,
+            &own(),
+            "turn/completed",
+            &json!({ "turn": turn }),
+        );
         let result = session.result.expect("it ended");
         assert_eq!(result["output"], "{\"a\": 1}");
         assert_eq!(result["structuredOutput"], json!({"a": 1}));
@@ -538,7 +573,12 @@ mod tests {
         run(&mut session);
         let turn = json!({"id": "t", "status": "failed", "items": [],
             "error": {"message": "stream disconnected"}});
-        tell(&mut session, &own(), "turn/completed", &json!({ "turn": turn }));
+        tell(
+            &mut session,
+            &own(),
+            "turn/completed",
+            &json!({ "turn": turn }),
+        );
         assert_eq!(session.status(), Status::Error);
         let result = session.result.expect("it ended");
         assert_eq!(result["error"], "stream disconnected");
@@ -550,7 +590,7 @@ mod tests {
         let mut session = example();
         run(&mut session);
         let child = Route {
-            child: Some(Some("/root/helper".to_owned())),
+            child: Some("/root/helper".to_owned()),
             ..own()
         };
         let turn = json!({"id": "c", "status": "completed",
@@ -585,7 +625,12 @@ mod tests {
         let mut session = example();
         run(&mut session);
         let turn = json!({"id": "older", "status": "interrupted", "items": []});
-        tell(&mut session, &own(), "turn/completed", &json!({ "turn": turn }));
+        tell(
+            &mut session,
+            &own(),
+            "turn/completed",
+            &json!({ "turn": turn }),
+        );
         assert_eq!(session.status(), Status::Running);
     }
 

@@ -267,7 +267,10 @@ impl Session {
 fn without_secrets(name: Option<&str>, value: &Value) -> Value {
     match value {
         Value::String(text) if secret::looks_secret(name, text) => redact::secret(text).into(),
-        Value::Array(items) => items.iter().map(|item| without_secrets(name, item)).collect(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| without_secrets(name, item))
+            .collect(),
         Value::Object(members) => members
             .iter()
             .map(|(name, value)| (name.clone(), without_secrets(Some(name), value)))
@@ -331,11 +334,15 @@ mod tests {
     #[test]
     fn a_config_is_shown_without_its_secrets() {
         let mut session = example();
-        session.wish.config = json!({"mcp_servers": {"x": {"env": {"API_TOKEN": "hunter2hunter2"}}}})
-            .as_object()
-            .expect("an object")
-            .clone();
+        session.wish.config =
+            json!({"mcp_servers": {"x": {"env": {"API_TOKEN": "hunter2hunter2"}}}})
+                .as_object()
+                .expect("an object")
+                .clone();
         let shown = session.sensitive()["config"].to_string();
-        assert!(shown.contains("API_TOKEN") && !shown.contains("hunter2"), "{shown}");
+        assert!(
+            shown.contains("API_TOKEN") && !shown.contains("hunter2"),
+            "{shown}"
+        );
     }
 }

@@ -128,7 +128,9 @@ impl Keeper {
     pub fn finish(&mut self) -> Vec<String> {
         self.jobs = None;
         let thread = self.thread.take();
-        thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
+        thread
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default()
     }
 }
 
@@ -170,7 +172,9 @@ fn place(path: &Path, text: &str) -> io::Result<()> {
         make_private_folder(above)?;
     }
     make_private_folder(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())

@@ -5,9 +5,7 @@ use std::io::{self, IsTerminal as _};
 use super::gated;
 use super::request::{self, Name};
 use super::{Exit, Failure, Globals};
-use crate::approval::{
-    self, By, Card, Clock as _, Gate, Question, SystemClock, Verdict, utc,
-};
+use crate::approval::{self, By, Card, Clock as _, Question, SystemClock, Verdict, utc};
 use crate::files::RealDisk;
 use crate::report::{Diagnostic, Ui};
 
@@ -33,17 +31,17 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
-    let around = gated::for_person(globals)?;
     if !args.card {
         gated::no_agent("approves")?;
         needs_terminal()?;
     }
+    let around = gated::for_person(globals)?;
     let token = match &args.name {
         Name::Token(token) => token,
         Name::Request(name) => return request::approve(&around.state, name, args.card, ui),
     };
     let mut disk = RealDisk;
-    let mut gate = Gate::open(&around, &SystemClock, &mut disk)?;
+    let mut gate = gated::open(&around, &mut disk)?;
     let waiting = approval::load(&mut gate, token)?;
     approval::inspect(&waiting, &around)?;
     ui.line(Card::of(&waiting).text());
@@ -65,7 +63,8 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
         Verdict::Nothing(why) => {
             approval::undecided(&mut gate, &waiting, &by, why)?;
             ui.say(format!(
-                "not approved: {why}; it waits on, `codexgate reject {token}` removes it"
+                "not approved: {why}; it waits on, `{}` removes it",
+                gated::own_command(&["reject", token.as_str()])
             ));
             Ok(Exit::Refused)
         }

@@ -72,7 +72,9 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     let cwd = std::env::current_dir().map_err(|source| Failure::no_working_folder(&source))?;
     let site = globals.site(&Places::default());
     // Without a safe place nothing is kept; each new session says so.
-    let around = site.ok().and_then(|site| Surroundings::for_person(&site).ok());
+    let around = site
+        .ok()
+        .and_then(|site| Surroundings::for_person(&site).ok());
     let environment = Environment { around, cwd };
     let notes = serve(io::stdin(), io::stdout(), options, environment).map_err(|source| {
         let error = Diagnostic::error("cannot start to serve");

@@ -3,7 +3,7 @@
 use super::gated;
 use super::request::{self, Name};
 use super::{Exit, Failure, Globals};
-use crate::approval::{self, By, Gate, SystemClock};
+use crate::approval::{self, By};
 use crate::files::RealDisk;
 use crate::report::Ui;
 
@@ -28,14 +28,14 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
-    let around = gated::for_person(globals)?;
     gated::no_agent("rejects")?;
+    let around = gated::for_person(globals)?;
     let token = match &args.name {
         Name::Token(token) => token,
         Name::Request(name) => return request::reject(&around.state, name, ui),
     };
     let mut disk = RealDisk;
-    let mut gate = Gate::open(&around, &SystemClock, &mut disk)?;
+    let mut gate = gated::open(&around, &mut disk)?;
     let waiting = approval::load(&mut gate, token)?;
     let by = By::Terminal(format!("uid {}", rustix::process::getuid().as_raw()));
     approval::reject(&mut gate, &waiting, &by, args.reason.clone())?;

@@ -46,12 +46,7 @@ fn answer(state: &Path, shown: &Shown, accept: bool) -> Result<(), Failure> {
 }
 
 /// Shows the request and, if the person says so, accepts it once.
-pub fn approve(
-    state: &Path,
-    request: &str,
-    only_card: bool,
-    ui: &mut Ui,
-) -> Result<Exit, Failure> {
+pub fn approve(state: &Path, request: &str, only_card: bool, ui: &mut Ui) -> Result<Exit, Failure> {
     let shown = load(state, request)?;
     ui.line(&shown.card);
     if only_card {

@@ -30,7 +30,12 @@ fn busy(scene: &Scene) -> Client {
     let request = body["actions"][0]["requestId"].clone();
     client.decide(&id, &request, "accept").expect("taken");
     let end = std::time::Instant::now() + Duration::from_secs(20);
-    let runs = |words: &str| scene.processes().iter().any(|(_, line)| line.contains(words));
+    let runs = |words: &str| {
+        scene
+            .processes()
+            .iter()
+            .any(|(_, line)| line.contains(words))
+    };
     while !(runs("sleep 1000") && runs("sleep 500")) {
         assert!(std::time::Instant::now() < end, "{:?}", scene.processes());
         std::thread::sleep(Duration::from_millis(20));
@@ -40,7 +45,9 @@ fn busy(scene: &Scene) -> Client {
 
 #[test]
 fn f31_the_end_of_input_ends_everything() {
-    let Some(scene) = Scene::real("f31_the_end_of_input") else { return };
+    let Some(scene) = Scene::real("f31_the_end_of_input") else {
+        return;
+    };
     let mut client = busy(&scene);
     let (stderr, took) = client.finish();
     assert!(took < LIMIT, "{took:?}");
@@ -51,7 +58,9 @@ fn f31_the_end_of_input_ends_everything() {
 
 #[test]
 fn a_signal_ends_everything() {
-    let Some(scene) = Scene::real("a_signal") else { return };
+    let Some(scene) = Scene::real("a_signal") else {
+        return;
+    };
     for which in [Signal::TERM, Signal::INT, Signal::HUP] {
         let client = busy(&scene);
         signal(client.pid(), which);
@@ -62,7 +71,9 @@ fn a_signal_ends_everything() {
 
 #[test]
 fn a_killed_client_ends_everything() {
-    let Some(scene) = Scene::real("a_killed_client") else { return };
+    let Some(scene) = Scene::real("a_killed_client") else {
+        return;
+    };
     // A shell stands for the client: the broker's streams are its pipes.
     let mut client = busy(&scene);
     drop(client.finish());
@@ -71,7 +82,9 @@ fn a_killed_client_ends_everything() {
 
 #[test]
 fn a_killed_broker_ends_codex() {
-    let Some(scene) = Scene::real("a_killed_broker") else { return };
+    let Some(scene) = Scene::real("a_killed_broker") else {
+        return;
+    };
     let mut client = scene.client(&[]);
     let started = client.call("codex", &start(&json!("x")));
     client.wait(started["sessionId"].as_str().expect("a name"));

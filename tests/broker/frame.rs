@@ -21,10 +21,16 @@ fn revisions_are_negotiated_and_the_capabilities_are_two() {
         ("1999-01-01", "2024-11-05"),
     ] {
         let mut client = Client::silent(&mut scene.broker(&[]));
-        let hello = client.request("initialize", &json!({"protocolVersion": wanted,
-            "capabilities": {}, "clientInfo": {"name": "x", "version": "0"}}));
+        let hello = client.request(
+            "initialize",
+            &json!({"protocolVersion": wanted,
+            "capabilities": {}, "clientInfo": {"name": "x", "version": "0"}}),
+        );
         assert_eq!(hello["result"]["protocolVersion"], spoken);
-        assert_eq!(hello["result"]["capabilities"], json!({"tools": {}, "resources": {}}));
+        assert_eq!(
+            hello["result"]["capabilities"],
+            json!({"tools": {}, "resources": {}})
+        );
     }
 }
 
@@ -40,9 +46,18 @@ fn what_needs_no_codex_starts_none() {
         .iter()
         .filter_map(|tool| tool["name"].as_str())
         .collect();
-    assert_eq!(names, ["codex", "codex_reply", "codex_session", "codex_check"]);
+    assert_eq!(
+        names,
+        ["codex", "codex_reply", "codex_session", "codex_check"]
+    );
     let list = client.request("resources/list", &json!({}));
-    assert_eq!(list["result"]["resources"].as_array().expect("a list").len(), 6);
+    assert_eq!(
+        list["result"]["resources"]
+            .as_array()
+            .expect("a list")
+            .len(),
+        6
+    );
     for resource in list["result"]["resources"].as_array().expect("a list") {
         let read = client.request("resources/read", &json!({"uri": resource["uri"]}));
         assert!(read["result"]["contents"][0]["text"].is_string(), "{read}");
@@ -51,7 +66,10 @@ fn what_needs_no_codex_starts_none() {
     assert_eq!(none["error"]["code"], -32002);
     let templates = client.request("resources/templates/list", &json!({}));
     assert_eq!(templates["result"]["resourceTemplates"], json!([]));
-    assert_eq!(client.request("prompts/list", &json!({}))["error"]["code"], -32601);
+    assert_eq!(
+        client.request("prompts/list", &json!({}))["error"]["code"],
+        -32601
+    );
     let unknown = client.request("tools/call", &json!({"name": "codex_x", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602);
     let sessions = client.call("codex_session", &json!({"action": "list"}));
@@ -67,13 +85,21 @@ fn f3_wrong_arguments_are_results_of_one_shape() {
     for (tool, arguments, begins) in [
         ("codex", json!({}), "Error [INVALID_ARGUMENT]: prompt: "),
         ("codex", json!([]), "Error [INVALID_ARGUMENT]: arguments: "),
-        ("codex_check", json!({"action": "poll"}), "Error [INVALID_ARGUMENT]: sessionId: "),
+        (
+            "codex_check",
+            json!({"action": "poll"}),
+            "Error [INVALID_ARGUMENT]: sessionId: ",
+        ),
         (
             "codex_check",
             json!({"action": "poll", "sessionId": "sess_x"}),
             "Error [SESSION_NOT_FOUND]: ",
         ),
-        ("codex_session", json!({"action": "burn"}), "Error [INVALID_ARGUMENT]: action: "),
+        (
+            "codex_session",
+            json!({"action": "burn"}),
+            "Error [INVALID_ARGUMENT]: action: ",
+        ),
         (
             "codex_session",
             json!({"action": "get", "sessionId": "sess_x"}),
@@ -105,7 +131,11 @@ fn f3_wrong_arguments_are_results_of_one_shape() {
         assert!(error.starts_with(begins), "{error}");
     }
     let sessions = client.call("codex_session", &json!({"action": "list"}));
-    assert_eq!(sessions["sessions"], json!([]), "F8: no half session is listed");
+    assert_eq!(
+        sessions["sessions"],
+        json!([]),
+        "F8: no half session is listed"
+    );
 }
 
 #[test]
@@ -141,15 +171,23 @@ fn a_caller_does_not_choose_what_judges_it() {
 fn the_server_tells_what_the_operator_allowed() {
     let scene = without_codex();
     let mut client = scene.client(&["--max-sandbox", "read-only", "--allow-config", "x.y"]);
-    let read = client.request("resources/read", &json!({"uri": "codex-mcp:///server-info"}));
-    let text = read["result"]["contents"][0]["text"].as_str().expect("text");
+    let read = client.request(
+        "resources/read",
+        &json!({"uri": "codex-mcp:///server-info"}),
+    );
+    let text = read["result"]["contents"][0]["text"]
+        .as_str()
+        .expect("text");
     let info: Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(info["broker"]["maxSandbox"], "read-only");
     assert_eq!(info["broker"]["allowConfig"], json!(["x.y"]));
     assert_eq!(info["broker"]["appServer"]["pid"], Value::Null);
     let error = client
-        .try_call("codex", &json!({"prompt": "x", "approvalPolicy": "never",
-            "sandbox": "workspace-write"}))
+        .try_call(
+            "codex",
+            &json!({"prompt": "x", "approvalPolicy": "never",
+            "sandbox": "workspace-write"}),
+        )
         .expect_err("above the ceiling");
     assert!(error.starts_with("Error [POLICY_REFUSED]"), "{error}");
 }

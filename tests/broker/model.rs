@@ -6,6 +6,7 @@
 //! behind the newest prompt, so the model keeps no state. Any other prompt is said back.
 
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -36,7 +37,7 @@ impl Model {
 }
 
 fn serve(stream: TcpStream, count: &AtomicUsize) -> Option<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+    stream.set_read_timeout(Some(Duration::from_mins(1))).ok()?;
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
     let mut line = String::new();
@@ -63,10 +64,18 @@ fn serve(stream: TcpStream, count: &AtomicUsize) -> Option<()> {
         let request = serde_json::from_slice(&body).unwrap_or_default();
         match answer(&request, count.fetch_add(1, Ordering::Relaxed)) {
             Some(text) => ("200 OK", "text/event-stream", text),
-            None => ("400 Bad Request", "application/json", r#"{"error":{"message":"the script says so"}}"#.to_owned()),
+            None => (
+                "400 Bad Request",
+                "application/json",
+                r#"{"error":{"message":"the script says so"}}"#.to_owned(),
+            ),
         }
     } else if method == "GET" && path.ends_with("/models") {
-        ("200 OK", "application/json", json!({"models": []}).to_string())
+        (
+            "200 OK",
+            "application/json",
+            json!({"models": []}).to_string(),
+        )
     } else {
         ("404 Not Found", "application/json", "{}".to_owned())
     };
@@ -84,19 +93,26 @@ fn text_of(item: &Value) -> Option<&str> {
     if item["type"] != "message" || item["role"] != "user" {
         return None;
     }
-    item["content"].as_array()?.iter().find_map(|part| part["text"].as_str())
+    item["content"]
+        .as_array()?
+        .iter()
+        .find_map(|part| part["text"].as_str())
 }
 
 fn answer(request: &Value, number: usize) -> Option<String> {
     let input = request["input"].as_array().cloned().unwrap_or_default();
-    let prompt = input.iter().rposition(|item| {
-        text_of(item).is_some_and(|text| !text.trim_start().starts_with('<'))
-    });
-    let text = prompt.and_then(|at| text_of(&input[at])).unwrap_or("nothing");
+    let prompt = input
+        .iter()
+        .rposition(|item| text_of(item).is_some_and(|text| !text.trim_start().starts_with('<')));
+    let text = prompt
+        .and_then(|at| text_of(&input[at]))
+        .unwrap_or("nothing");
     let done = prompt.map_or(0, |at| {
         let after = &input[at..];
         let is_output = |item: &&Value| {
-            item["type"].as_str().is_some_and(|kind| kind.ends_with("_call_output"))
+            item["type"]
+                .as_str()
+                .is_some_and(|kind| kind.ends_with("_call_output"))
         };
         after.iter().filter(is_output).count()
     });
@@ -123,7 +139,7 @@ fn answer(request: &Value, number: usize) -> Option<String> {
     let mut out = String::new();
     let mut event = |event: &Value| {
         let kind = event["type"].as_str().unwrap_or_default();
-        out.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
+        write!(out, "event: {kind}\ndata: {event}\n\n").expect("memory");
     };
     let id = format!("resp_{number}");
     event(&json!({"type": "response.created", "response": {"id": id}}));
@@ -135,12 +151,16 @@ fn answer(request: &Value, number: usize) -> Option<String> {
         let item = if let Some(text) = step["say"].as_str() {
             let item = json!({"type": "message", "role": "assistant", "id": format!("msg_{number}"),
                 "content": [{"type": "output_text", "text": text}]});
-            event(&json!({"type": "response.output_item.added", "output_index": 0,
+            event(
+                &json!({"type": "response.output_item.added", "output_index": 0,
                 "item": {"type": "message", "role": "assistant", "id": format!("msg_{number}"),
-                         "content": []}}));
+                         "content": []}}),
+            );
             for piece in text.split_inclusive(' ') {
-                event(&json!({"type": "response.output_text.delta", "output_index": 0,
-                    "content_index": 0, "item_id": format!("msg_{number}"), "delta": piece}));
+                event(
+                    &json!({"type": "response.output_text.delta", "output_index": 0,
+                    "content_index": 0, "item_id": format!("msg_{number}"), "delta": piece}),
+                );
             }
             item
         } else if let Some(line) = step["run"].as_str() {

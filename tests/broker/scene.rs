@@ -14,7 +14,7 @@ const NOWHERE: &str = "http://127.0.0.1:9";
 pub struct Scene {
     top: tempfile::TempDir,
     pub codex: PathBuf,
-    _model: Model,
+    model: Model,
 }
 
 /// A session's start with a prompt, under on-request and workspace-write.
@@ -50,11 +50,7 @@ impl Scene {
             .tempdir_in("/var/tmp")
             .expect("/var/tmp is writable");
         let model = Model::start();
-        let scene = Self {
-            top,
-            codex,
-            _model: model,
-        };
+        let scene = Self { top, codex, model };
         for name in ["home/.codex", "project", "bin", "tmp", "state"] {
             std::fs::create_dir_all(scene.path(name)).expect("a folder");
         }
@@ -86,7 +82,7 @@ stream_max_retries = 0
 [notice.model_migrations]
 "gpt-5.5" = "gpt-6-sol"
 {more}"#,
-            self._model.base_url
+            self.model.base_url
         );
         std::fs::write(self.path("home/.codex/config.toml"), text).expect("it is ours");
     }
@@ -109,7 +105,10 @@ stream_max_retries = 0
     /// A command with nothing of the caller's environment.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(self.path("bin/codexgate"));
-        command.args(args).current_dir(self.path("project")).env_clear();
+        command
+            .args(args)
+            .current_dir(self.path("project"))
+            .env_clear();
         let path = |name: &str| self.path(name).display().to_string();
         for (name, value) in [
             ("HOME", path("home")),

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use crate::broker::app_server::AppServer;
 use crate::broker::core::Broker;
+use crate::broker::ending;
 use crate::broker::limits;
 use crate::broker::words::Status;
 
@@ -35,12 +37,16 @@ impl Broker {
         }
         self.bound_events();
         self.sweep_codex(now);
-        super::super::ending::reap(self.codex.server.as_ref().map(|server| server.pid()));
+        ending::reap(self.codex.server.as_ref().map(AppServer::pid));
     }
 
     fn forget(&mut self, id: &str) {
         // A failed one that is forgotten lets its thread go first.
-        if self.sessions.get(id).is_some_and(|session| session.status() == Status::Error) {
+        if self
+            .sessions
+            .get(id)
+            .is_some_and(|session| session.status() == Status::Error)
+        {
             let thread = self.sessions.get(id).map(|session| session.thread.clone());
             if let Some(thread) = thread.filter(|_| self.codex.is_up()) {
                 let params = serde_json::json!({ "threadId": thread });

@@ -94,7 +94,9 @@ impl Broker {
         let loaded = session.generation == generation && !session.thread.is_empty();
         let thread = session.thread.clone();
         let exec = session.exec;
-        let effects = self.pairing.withdraw_session(id, "session closed", true, now());
+        let effects = self
+            .pairing
+            .withdraw_session(id, "session closed", true, now());
         self.apply(effects);
         if let Some(session) = self.sessions.get_mut(id) {
             session.tell_pinned(
@@ -119,13 +121,25 @@ impl Broker {
         let params = json!({ "threadId": thread });
         let release = move |broker: &mut Self| {
             let clean = params.clone();
-            broker.ask("thread/backgroundTerminals/clean", &clean, limits::REQUEST, move |b, _| {
-                b.ask("thread/unsubscribe", &params, limits::REQUEST, move |b, _| then(b));
-            });
+            broker.ask(
+                "thread/backgroundTerminals/clean",
+                &clean,
+                limits::REQUEST,
+                move |b, _| {
+                    b.ask(
+                        "thread/unsubscribe",
+                        &params,
+                        limits::REQUEST,
+                        move |b, _| then(b),
+                    );
+                },
+            );
         };
         match turn {
             Some(turn) => {
-                self.interrupt_turn(thread, turn, Instant::now(), move |broker, _| release(broker));
+                self.interrupt_turn(thread, turn, Instant::now(), move |broker, _| {
+                    release(broker);
+                });
             }
             None => release(self),
         }
@@ -142,20 +156,27 @@ impl Broker {
         then: impl FnOnce(&mut Self, Answer) + 'static,
     ) {
         let params = json!({ "threadId": thread, "turnId": turn });
-        self.ask("turn/interrupt", &params, limits::REQUEST, move |broker, answer| {
-            let early = matches!(&answer, Err(Failed::Refused(message))
+        self.ask(
+            "turn/interrupt",
+            &params,
+            limits::REQUEST,
+            move |broker, answer| {
+                let early = matches!(&answer, Err(Failed::Refused(message))
                 if message.contains("no active turn"));
-            let ended = broker.sessions.values().any(|session| {
-                session.thread == thread
-                    && session.phase != Phase::Cancelled
-                    && session.turn.as_ref().is_none_or(|own| own.id != turn)
-            });
-            if !early || ended || since.elapsed() >= limits::INTERRUPT_RETRY {
-                return then(broker, answer);
-            }
-            let at = Instant::now() + limits::INTERRUPT_PAUSE;
-            broker.later(at, move |broker| broker.interrupt_turn(thread, turn, since, then));
-        });
+                let ended = broker.sessions.values().any(|session| {
+                    session.thread == thread
+                        && session.phase != Phase::Cancelled
+                        && session.turn.as_ref().is_none_or(|own| own.id != turn)
+                });
+                if !early || ended || since.elapsed() >= limits::INTERRUPT_RETRY {
+                    return then(broker, answer);
+                }
+                let at = Instant::now() + limits::INTERRUPT_PAUSE;
+                broker.later(at, move |broker| {
+                    broker.interrupt_turn(thread, turn, since, then);
+                });
+            },
+        );
     }
 
     fn interrupt(&mut self, call: Call, id: &str) -> Result<()> {
@@ -178,16 +199,16 @@ impl Broker {
         self.interrupt_turn(thread, turn, Instant::now(), move |broker, answer| {
             let result = match answer {
                 Ok(_) => Ok(json!({ "success": true, "message": message })),
-                Err(Failed::Refused(message)) => {
-                    Err(Error::new(Code::SessionNotRunning, message))
-                }
+                Err(Failed::Refused(message)) => Err(Error::new(Code::SessionNotRunning, message)),
                 Err(failed) => Err(failed.error()),
             };
             if result.is_ok() {
                 // Codex withdraws them after the turn's end; here at once, so that no answer that
                 // comes in between is called a success.
                 let effects =
-                    broker.pairing.withdraw_session(&id, "turn interrupted", false, now());
+                    broker
+                        .pairing
+                        .withdraw_session(&id, "turn interrupted", false, now());
                 broker.apply(effects);
             }
             broker.client.finish(&call, result);
@@ -267,13 +288,27 @@ impl Broker {
             if let Err(error) = up {
                 return broker.client.finish(&call, Err(error));
             }
-            broker.ask("thread/fork", &params, limits::START, move |broker, answer| {
-                let answer = match answer {
-                    Ok(answer) => answer,
-                    Err(failed) => return broker.client.finish(&call, Err(resume_error(failed))),
-                };
-                broker.take_up(&call, &answer, "thread/fork", wish, Some(parent), Vec::new());
-            });
+            broker.ask(
+                "thread/fork",
+                &params,
+                limits::START,
+                move |broker, answer| {
+                    let answer = match answer {
+                        Ok(answer) => answer,
+                        Err(failed) => {
+                            return broker.client.finish(&call, Err(resume_error(failed)));
+                        }
+                    };
+                    broker.take_up(
+                        &call,
+                        &answer,
+                        "thread/fork",
+                        wish,
+                        Some(parent),
+                        Vec::new(),
+                    );
+                },
+            );
         });
     }
 
@@ -313,25 +348,30 @@ impl Broker {
     /// Which folder the thread has, where none was given.
     fn resume_read(&mut self, call: Call, resume: Resume, warnings: Vec<String>) {
         let params = json!({ "threadId": resume.thread });
-        self.ask("thread/read", &params, limits::REQUEST, move |broker, answer| {
-            let read = match answer {
-                Ok(read) => read,
-                Err(failed) => return broker.client.finish(&call, Err(resume_error(failed))),
-            };
-            let base = broker.environment.cwd.clone();
-            let own = read.pointer("/thread/cwd").and_then(Value::as_str);
-            let cwd = resume.cwd.clone().or_else(|| own.map(PathBuf::from));
-            let failed = call.clone();
-            broker.beside(
-                move || prepare::look(&base, cwd.as_deref(), &[]),
-                move |broker, found| match found.and_then(|found| found) {
-                    Ok(prepared) => {
-                        broker.resume_configured(call, resume, warnings, prepared.cwd);
-                    }
-                    Err(error) => broker.client.finish(&failed, Err(error)),
-                },
-            );
-        });
+        self.ask(
+            "thread/read",
+            &params,
+            limits::REQUEST,
+            move |broker, answer| {
+                let read = match answer {
+                    Ok(read) => read,
+                    Err(failed) => return broker.client.finish(&call, Err(resume_error(failed))),
+                };
+                let base = broker.environment.cwd.clone();
+                let own = read.pointer("/thread/cwd").and_then(Value::as_str);
+                let cwd = resume.cwd.clone().or_else(|| own.map(PathBuf::from));
+                let failed = call.clone();
+                broker.beside(
+                    move || prepare::look(&base, cwd.as_deref(), &[]),
+                    move |broker, found| match found.and_then(|found| found) {
+                        Ok(prepared) => {
+                            broker.resume_configured(call, resume, warnings, prepared.cwd);
+                        }
+                        Err(error) => broker.client.finish(&failed, Err(error)),
+                    },
+                );
+            },
+        );
     }
 
     fn resume_configured(
@@ -342,41 +382,49 @@ impl Broker {
         cwd: PathBuf,
     ) {
         let params = json!({ "cwd": cwd, "includeLayers": true });
-        self.ask("config/read", &params, limits::REQUEST, move |broker, answer| {
-            let wish = answer.map_err(Failed::error).and_then(|read| {
-                let profile = broker.profile_config(resume.profile.as_deref(), &read)?;
-                let config = prepare::merged(profile, &Map::new());
-                let workspace = workspace(&read, &config);
-                Ok(Wish {
-                    policy: resume.policy,
-                    sandbox: resume.sandbox,
-                    cwd,
-                    model: resume.model,
-                    profile: resume.profile,
-                    config,
-                    base_instructions: None,
-                    developer_instructions: None,
-                    ephemeral: false,
-                    approval_timeout: resume.approval_timeout,
-                    workspace,
-                })
-            });
-            let wish = match wish {
-                Ok(wish) => wish,
-                Err(error) => return broker.client.finish(&call, Err(error)),
-            };
-            let mut params = thread_params(&wish);
-            params["threadId"] = resume.thread.as_str().into();
-            params["excludeTurns"] = true.into();
-            broker.ask("thread/resume", &params, limits::START, move |broker, answer| {
-                match answer {
-                    Ok(answer) => {
-                        broker.take_up(&call, &answer, "thread/resume", wish, None, warnings);
-                    }
-                    Err(failed) => broker.client.finish(&call, Err(resume_error(failed))),
-                }
-            });
-        });
+        self.ask(
+            "config/read",
+            &params,
+            limits::REQUEST,
+            move |broker, answer| {
+                let wish = answer.map_err(Failed::error).and_then(|read| {
+                    let profile = broker.profile_config(resume.profile.as_deref(), &read)?;
+                    let config = prepare::merged(&profile, &Map::new());
+                    let workspace = workspace(&read, &config);
+                    Ok(Wish {
+                        policy: resume.policy,
+                        sandbox: resume.sandbox,
+                        cwd,
+                        model: resume.model,
+                        profile: resume.profile,
+                        config,
+                        base_instructions: None,
+                        developer_instructions: None,
+                        ephemeral: false,
+                        approval_timeout: resume.approval_timeout,
+                        workspace,
+                    })
+                });
+                let wish = match wish {
+                    Ok(wish) => wish,
+                    Err(error) => return broker.client.finish(&call, Err(error)),
+                };
+                let mut params = thread_params(&wish);
+                params["threadId"] = resume.thread.as_str().into();
+                params["excludeTurns"] = true.into();
+                broker.ask(
+                    "thread/resume",
+                    &params,
+                    limits::START,
+                    move |broker, answer| match answer {
+                        Ok(answer) => {
+                            broker.take_up(&call, &answer, "thread/resume", wish, None, warnings);
+                        }
+                        Err(failed) => broker.client.finish(&call, Err(resume_error(failed))),
+                    },
+                );
+            },
+        );
     }
 
     /// A session over a thread that a fork or resume gave.

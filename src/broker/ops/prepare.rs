@@ -26,7 +26,12 @@ pub fn look(base: &Path, cwd: Option<&Path>, images: &[PathBuf]) -> Result<Prepa
     let cwd = cwd.map_or_else(|| base.to_path_buf(), |cwd| base.join(cwd));
     match cwd.metadata() {
         Ok(meta) if meta.is_dir() => {}
-        Ok(_) => return Err(Error::argument("cwd", format!("`{}` is no folder", cwd.display()))),
+        Ok(_) => {
+            return Err(Error::argument(
+                "cwd",
+                format!("`{}` is no folder", cwd.display()),
+            ));
+        }
         Err(error) => {
             let reason = format!("`{}`: {error}", cwd.display());
             return Err(Error::argument("cwd", reason));
@@ -106,7 +111,12 @@ fn committed(root: &Path, folder: &Path) -> std::result::Result<(), &'static str
             }
         }
         let output = command
-            .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+            .args([
+                "-c",
+                "core.fsmonitor=false",
+                "-c",
+                "core.hooksPath=/dev/null",
+            ])
             .arg("-C")
             .arg(root)
             .args(args)
@@ -121,7 +131,13 @@ fn committed(root: &Path, folder: &Path) -> std::result::Result<(), &'static str
     if git(&["ls-files", "-z"])?.is_empty() {
         return Err("is not tracked by git");
     }
-    let status = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all"];
+    let status = [
+        "status",
+        "--porcelain",
+        "-z",
+        "--ignored",
+        "--untracked-files=all",
+    ];
     if !git(&status)?.is_empty() {
         return Err("differs from what is committed");
     }
@@ -165,14 +181,13 @@ pub fn profile(
     project: &Value,
 ) -> Result<Map<String, Value>> {
     let path = home.join(format!("{name}.config.toml"));
-    let text = match crate::files::read(&path, crate::files::CONFIG_LIMIT) {
-        Ok(crate::files::Found::File(file)) => String::from_utf8(file.bytes)
-            .map_err(|_| Error::argument("profile", format!("`{name}` is not UTF-8")))?,
-        _ => {
-            let reason = format!("there is no file `{name}.config.toml` in Codex's home");
-            return Err(Error::argument("profile", reason));
-        }
+    let Ok(crate::files::Found::File(file)) = crate::files::read(&path, crate::files::CONFIG_LIMIT)
+    else {
+        let reason = format!("there is no file `{name}.config.toml` in Codex's home");
+        return Err(Error::argument("profile", reason));
     };
+    let text = String::from_utf8(file.bytes)
+        .map_err(|_| Error::argument("profile", format!("`{name}` is not UTF-8")))?;
     let table: toml_edit::DocumentMut = text
         .parse()
         .map_err(|error| Error::argument("profile", format!("`{name}` does not parse: {error}")))?;
@@ -240,7 +255,7 @@ fn json_of_value(value: &toml_edit::Value) -> Value {
 }
 
 /// `over` above `base`, dotted names taken as tables.
-pub fn merged(base: Map<String, Value>, over: &Map<String, Value>) -> Map<String, Value> {
+pub fn merged(base: &Map<String, Value>, over: &Map<String, Value>) -> Map<String, Value> {
     let mut out = Map::new();
     for (name, value) in base.iter().chain(over) {
         set(&mut out, name, value.clone());
@@ -289,14 +304,19 @@ mod tests {
             .args(args)
             .output()
             .expect("git is there");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
     }
 
     /// A repository with `sub/.codex/config.toml` committed.
     fn repository() -> tempfile::TempDir {
         let top = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(top.path().join("sub/.codex")).expect("a folder");
-        std::fs::write(top.path().join("sub/.codex/config.toml"), "model = 'm'\n").expect("written");
+        std::fs::write(top.path().join("sub/.codex/config.toml"), "model = 'm'\n")
+            .expect("written");
         git(top.path(), &["init", "-q"]);
         git(top.path(), &["add", "."]);
         git(top.path(), &["commit", "-q", "-m", "x"]);
@@ -384,9 +404,15 @@ mod tests {
 
     #[test]
     fn dotted_and_nested_names_are_one() {
-        let base = json!({"a": {"b": 1, "c": 2}}).as_object().expect("one").clone();
-        let over = json!({"a.b": 3, "d.e.f": 4}).as_object().expect("one").clone();
-        let merged = Value::Object(merged(base, &over));
+        let base = json!({"a": {"b": 1, "c": 2}})
+            .as_object()
+            .expect("one")
+            .clone();
+        let over = json!({"a.b": 3, "d.e.f": 4})
+            .as_object()
+            .expect("one")
+            .clone();
+        let merged = Value::Object(merged(&base, &over));
         assert_eq!(merged, json!({"a": {"b": 3, "c": 2}, "d": {"e": {"f": 4}}}));
     }
 }

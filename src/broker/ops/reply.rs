@@ -115,30 +115,35 @@ impl Broker {
 
     fn reply_configured(&mut self, replying: Replying) {
         let params = json!({ "cwd": replying.prepared.cwd });
-        self.ask("config/read", &params, limits::REQUEST, move |broker, answer| {
-            let read = match answer {
-                Ok(read) => read,
-                Err(failed) => return broker.reply_failed(replying, failed.error()),
-            };
-            let generation = broker.codex.generation;
-            let Some(session) = broker.sessions.get_mut(&replying.reply.session) else {
-                let error = Error::new(Code::SessionNotFound, "the session is gone");
-                return broker.client.finish(&replying.call, Err(error));
-            };
-            let reply = &replying.reply;
-            session.wish.cwd.clone_from(&replying.prepared.cwd);
-            session.wish.workspace = workspace(&read, &session.wish.config);
-            session.wish.policy = reply.policy.unwrap_or(session.wish.policy);
-            session.wish.sandbox = reply.sandbox.unwrap_or(session.wish.sandbox);
-            if reply.model.is_some() {
-                session.wish.model.clone_from(&reply.model);
-            }
-            if session.generation == generation {
-                broker.reply_settings(replying);
-            } else {
-                broker.reply_resumed(replying, std::time::Instant::now());
-            }
-        });
+        self.ask(
+            "config/read",
+            &params,
+            limits::REQUEST,
+            move |broker, answer| {
+                let read = match answer {
+                    Ok(read) => read,
+                    Err(failed) => return broker.reply_failed(replying, failed.error()),
+                };
+                let generation = broker.codex.generation;
+                let Some(session) = broker.sessions.get_mut(&replying.reply.session) else {
+                    let error = Error::new(Code::SessionNotFound, "the session is gone");
+                    return broker.client.finish(&replying.call, Err(error));
+                };
+                let reply = &replying.reply;
+                session.wish.cwd.clone_from(&replying.prepared.cwd);
+                session.wish.workspace = workspace(&read, &session.wish.config);
+                session.wish.policy = reply.policy.unwrap_or(session.wish.policy);
+                session.wish.sandbox = reply.sandbox.unwrap_or(session.wish.sandbox);
+                if reply.model.is_some() {
+                    session.wish.model.clone_from(&reply.model);
+                }
+                if session.generation == generation {
+                    broker.reply_settings(replying);
+                } else {
+                    broker.reply_resumed(replying, std::time::Instant::now());
+                }
+            },
+        );
     }
 
     /// The thread is not loaded in this process: it is resumed with the session's own policy.
@@ -168,26 +173,32 @@ impl Broker {
             child: None,
         };
         self.routes.insert(session.thread.clone(), route);
-        self.ask("thread/resume", &params, limits::START, move |broker, answer| {
-            let answer = match answer {
-                Ok(answer) => answer,
-                // Our own old process may still be ending.
-                Err(Failed::Refused(message))
-                    if message.contains("active writer")
-                        && since.elapsed() < limits::LOCKED_RETRY =>
-                {
-                    let at = std::time::Instant::now() + limits::LOCKED_PAUSE;
-                    return broker.later(at, move |broker| broker.reply_resumed(replying, since));
+        self.ask(
+            "thread/resume",
+            &params,
+            limits::START,
+            move |broker, answer| {
+                let answer = match answer {
+                    Ok(answer) => answer,
+                    // Our own old process may still be ending.
+                    Err(Failed::Refused(message))
+                        if message.contains("active writer")
+                            && since.elapsed() < limits::LOCKED_RETRY =>
+                    {
+                        let at = std::time::Instant::now() + limits::LOCKED_PAUSE;
+                        return broker
+                            .later(at, move |broker| broker.reply_resumed(replying, since));
+                    }
+                    Err(failed) => return broker.reply_failed(replying, resume_error(failed)),
+                };
+                let id = replying.reply.session.clone();
+                let found = Effective::of_answer(&answer, "thread/resume");
+                match broker.judge(&id, found) {
+                    Ok(stricter) => broker.reply_turn(replying, stricter),
+                    Err(error) => broker.reply_mismatch(replying, error),
                 }
-                Err(failed) => return broker.reply_failed(replying, resume_error(failed)),
-            };
-            let id = replying.reply.session.clone();
-            let found = Effective::of_answer(&answer, "thread/resume");
-            match broker.judge(&id, found) {
-                Ok(stricter) => broker.reply_turn(replying, stricter),
-                Err(error) => broker.reply_mismatch(replying, error),
-            }
-        });
+            },
+        );
     }
 
     /// The policy of a loaded thread: changed where it is to be another one, and read back.
@@ -270,13 +281,18 @@ impl Broker {
         let id = reply.session;
         let mut warnings = reply.warnings;
         warnings.extend(stricter);
-        self.turn(&id.clone(), &reply.prompt, &wish, move |broker, how| match how {
-            Ok(()) => broker.started(&call, &id, &warnings),
-            Err(error) => {
-                broker.put_back(&id, before);
-                broker.client.finish(&call, Err(error));
-            }
-        });
+        self.turn(
+            &id.clone(),
+            &reply.prompt,
+            &wish,
+            move |broker, how| match how {
+                Ok(()) => broker.started(&call, &id, &warnings),
+                Err(error) => {
+                    broker.put_back(&id, before);
+                    broker.client.finish(&call, Err(error));
+                }
+            },
+        );
     }
 
     fn steer(&mut self, call: Call, reply: &Reply) -> Result<()> {
@@ -297,14 +313,19 @@ impl Broker {
             "input": [{ "type": "text", "text": reply.prompt, "text_elements": [] }],
         });
         let (id, warnings) = (reply.session.clone(), reply.warnings.clone());
-        self.ask("turn/steer", &params, limits::REQUEST, move |broker, answer| match answer {
-            Ok(_) => broker.started(&call, &id, &warnings),
-            Err(Failed::Refused(message)) => {
-                let error = Error::new(Code::SessionNotRunning, message);
-                broker.client.finish(&call, Err(error));
-            }
-            Err(failed) => broker.client.finish(&call, Err(failed.error())),
-        });
+        self.ask(
+            "turn/steer",
+            &params,
+            limits::REQUEST,
+            move |broker, answer| match answer {
+                Ok(_) => broker.started(&call, &id, &warnings),
+                Err(Failed::Refused(message)) => {
+                    let error = Error::new(Code::SessionNotRunning, message);
+                    broker.client.finish(&call, Err(error));
+                }
+                Err(failed) => broker.client.finish(&call, Err(failed.error())),
+            },
+        );
         Ok(())
     }
 }

@@ -99,23 +99,28 @@ impl Broker {
 
     fn start_configured(&mut self, starting: Starting) {
         let params = json!({ "cwd": starting.prepared.cwd, "includeLayers": true });
-        self.ask("config/read", &params, limits::REQUEST, move |broker, answer| {
-            let step = |broker: &mut Self| {
-                let read = answer.map_err(start_error)?;
-                broker.start_wish(&starting, &read)
-            };
-            match step(broker) {
-                Ok(wish) => broker.start_thread(starting, wish),
-                Err(error) => broker.client.finish(&starting.call, Err(error)),
-            }
-        });
+        self.ask(
+            "config/read",
+            &params,
+            limits::REQUEST,
+            move |broker, answer| {
+                let step = |broker: &mut Self| {
+                    let read = answer.map_err(start_error)?;
+                    broker.start_wish(&starting, &read)
+                };
+                match step(broker) {
+                    Ok(wish) => broker.start_thread(starting, wish),
+                    Err(error) => broker.client.finish(&starting.call, Err(error)),
+                }
+            },
+        );
     }
 
     /// What is passed to Codex, out of what was asked for and what the user's files say.
     fn start_wish(&self, starting: &Starting, read: &Value) -> Result<Wish> {
         let start = &starting.start;
         let profile = self.profile_config(start.profile.as_deref(), read)?;
-        let config = prepare::merged(profile, &start.config);
+        let config = prepare::merged(&profile, &start.config);
         let workspace = workspace(read, &config);
         Ok(Wish {
             policy: start.policy,
@@ -141,7 +146,10 @@ impl Broker {
             return Ok(Map::new());
         };
         let home = self.codex.home.clone().ok_or_else(|| {
-            Error::new(Code::Unsupported, "this Codex does not tell where its home is")
+            Error::new(
+                Code::Unsupported,
+                "this Codex does not tell where its home is",
+            )
         })?;
         prepare::profile(&home, name, &self.options, &project_layer(read))
     }
@@ -155,12 +163,15 @@ impl Broker {
         if wish.ephemeral {
             params["ephemeral"] = true.into();
         }
-        self.ask("thread/start", &params, limits::START, move |broker, answer| {
-            match answer.map_err(start_error) {
+        self.ask(
+            "thread/start",
+            &params,
+            limits::START,
+            move |broker, answer| match answer.map_err(start_error) {
                 Ok(answer) => broker.start_threaded(starting, wish, &answer),
                 Err(error) => broker.client.finish(&starting.call, Err(error)),
-            }
-        });
+            },
+        );
     }
 
     fn start_threaded(&mut self, starting: Starting, wish: Wish, answer: &Value) {
@@ -207,7 +218,10 @@ impl Broker {
 
     /// `thread/settings/update` was refused: whoever waits for what it would have told hears it.
     pub(super) fn settle_failed(&mut self, thread: &str, _: &crate::rpc::Id, failed: Failed) {
-        let place = self.settled.iter().position(|waiter| waiter.thread == thread);
+        let place = self
+            .settled
+            .iter()
+            .position(|waiter| waiter.thread == thread);
         if let Some(place) = place {
             let waiter = self.settled.swap_remove(place);
             (waiter.then)(self, Err(failed));
@@ -243,13 +257,18 @@ impl Broker {
         warnings.extend(told);
         warnings.extend(self.start_warnings());
         let call = starting.call;
-        self.turn(&id.clone(), &starting.start.prompt, &wish, move |broker, how| {
-            if let Err(error) = how {
-                broker.strike(&id);
-                return broker.client.finish(&call, Err(error));
-            }
-            broker.started(&call, &id, &warnings);
-        });
+        self.turn(
+            &id.clone(),
+            &starting.start.prompt,
+            &wish,
+            move |broker, how| {
+                if let Err(error) = how {
+                    broker.strike(&id);
+                    return broker.client.finish(&call, Err(error));
+                }
+                broker.started(&call, &id, &warnings);
+            },
+        );
     }
 
     /// What a new session's caller has to know of this broker.
@@ -338,9 +357,14 @@ impl Broker {
         let generation = self.codex.generation;
         if session.generation == generation && !session.thread.is_empty() {
             let params = json!({ "threadId": session.thread });
-            self.ask("thread/unsubscribe", &params, limits::REQUEST, move |broker, _| {
-                broker.routes.remove(&session.thread);
-            });
+            self.ask(
+                "thread/unsubscribe",
+                &params,
+                limits::REQUEST,
+                move |broker, _| {
+                    broker.routes.remove(&session.thread);
+                },
+            );
         }
     }
 
@@ -356,7 +380,9 @@ impl Broker {
         session.effective = Some(found);
         if differences.weaker.is_empty() {
             let told = differences.stricter.into_iter();
-            return Ok(told.map(|what| format!("Stricter than asked: {what}.")).collect());
+            return Ok(told
+                .map(|what| format!("Stricter than asked: {what}."))
+                .collect());
         }
         Err(Error::new(
             Code::PolicyMismatch,
@@ -376,7 +402,10 @@ impl Broker {
         then: impl FnOnce(&mut Self, Result<()>) + 'static,
     ) {
         let Some(session) = self.sessions.get_mut(id) else {
-            return then(self, Err(Error::new(Code::SessionNotFound, "the session is gone")));
+            return then(
+                self,
+                Err(Error::new(Code::SessionNotFound, "the session is gone")),
+            );
         };
         session.phase = Phase::Running;
         session.busy = true;
@@ -400,41 +429,46 @@ impl Broker {
             params["outputSchema"] = schema.clone();
         }
         let (id, schema) = (id.to_owned(), wish.output_schema.is_some());
-        self.ask("turn/start", &params, limits::START, move |broker, answer: Answer| {
-            let Some(session) = broker.sessions.get_mut(&id) else {
-                let error = Error::new(Code::SessionNotFound, "the session is gone");
-                return then(broker, Err(error));
-            };
-            session.busy = false;
-            let turn = answer.map_err(turn_error).and_then(|answer| {
-                let id = answer.pointer("/turn/id").and_then(Value::as_str);
-                let none = || Error::internal("`turn/start` was answered without a turn");
-                id.map(str::to_owned).ok_or_else(none)
-            });
-            match turn {
-                Ok(turn) if session.phase == Phase::Cancelled => {
-                    // It was cancelled meanwhile.
-                    let params = json!({ "threadId": session.thread, "turnId": turn });
-                    broker.ask_blindly("turn/interrupt", &params);
-                    let error = Error::new(Code::Cancelled, "the session was cancelled");
-                    then(broker, Err(error));
+        self.ask(
+            "turn/start",
+            &params,
+            limits::START,
+            move |broker, answer: Answer| {
+                let Some(session) = broker.sessions.get_mut(&id) else {
+                    let error = Error::new(Code::SessionNotFound, "the session is gone");
+                    return then(broker, Err(error));
+                };
+                session.busy = false;
+                let turn = answer.map_err(turn_error).and_then(|answer| {
+                    let id = answer.pointer("/turn/id").and_then(Value::as_str);
+                    let none = || Error::internal("`turn/start` was answered without a turn");
+                    id.map(str::to_owned).ok_or_else(none)
+                });
+                match turn {
+                    Ok(turn) if session.phase == Phase::Cancelled => {
+                        // It was cancelled meanwhile.
+                        let params = json!({ "threadId": session.thread, "turnId": turn });
+                        broker.ask_blindly("turn/interrupt", &params);
+                        let error = Error::new(Code::Cancelled, "the session was cancelled");
+                        then(broker, Err(error));
+                    }
+                    Ok(turn) => {
+                        session.result = None;
+                        session.turn = Some(Turn {
+                            id: turn,
+                            schema,
+                            said: None,
+                        });
+                        then(broker, Ok(()));
+                    }
+                    Err(error) => {
+                        let data = json!({"message": error.message, "code": error.code.as_str()});
+                        session.tell(Kind::Error, data);
+                        then(broker, Err(error));
+                    }
                 }
-                Ok(turn) => {
-                    session.result = None;
-                    session.turn = Some(Turn {
-                        id: turn,
-                        schema,
-                        said: None,
-                    });
-                    then(broker, Ok(()));
-                }
-                Err(error) => {
-                    let data = json!({"message": error.message, "code": error.code.as_str()});
-                    session.tell(Kind::Error, data);
-                    then(broker, Err(error));
-                }
-            }
-        });
+            },
+        );
     }
 }
 

@@ -208,10 +208,16 @@ mod tests {
             said(args.word("w", &["a", "b"]).map(drop)),
             "w: must be one of a, b"
         );
-        assert_eq!(said(args.flag("f", true).map(drop)), "f: must be true or false");
+        assert_eq!(
+            said(args.flag("f", true).map(drop)),
+            "f: must be true or false"
+        );
         let mut warnings = Vec::new();
         advanced.unknown(&["config"], &mut warnings);
-        assert_eq!(warnings, ["Unknown argument `advanced.images` was ignored."]);
+        assert_eq!(
+            warnings,
+            ["Unknown argument `advanced.images` was ignored."]
+        );
     }
 
     #[test]

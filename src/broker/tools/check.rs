@@ -123,7 +123,12 @@ const PERMISSION: [&str; 8] = [
     "scope",
 ];
 const INPUT: [&str; 2] = ["requestId", "answers"];
-const OPTIONS: [&str; 4] = ["includeEvents", "includeActions", "includeResult", "maxBytes"];
+const OPTIONS: [&str; 4] = [
+    "includeEvents",
+    "includeActions",
+    "includeResult",
+    "maxBytes",
+];
 
 impl Check {
     /// Reads the arguments.
@@ -199,7 +204,10 @@ fn query(args: &Args<'_>, action: &str, own: &[&str]) -> Result<Query> {
     let mut max_bytes = options
         .number("maxBytes", 1)?
         .map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    if let Some(bytes) = max_bytes.as_mut().filter(|bytes| **bytes < limits::BYTES_LEAST) {
+    if let Some(bytes) = max_bytes
+        .as_mut()
+        .filter(|bytes| **bytes < limits::BYTES_LEAST)
+    {
         warnings.push(format!(
             "pollOptions.maxBytes {bytes} is too small; {} is used.",
             limits::BYTES_LEAST
@@ -238,14 +246,13 @@ fn permission(args: &Args<'_>) -> Result<Permission> {
     let request = args.wanted("requestId")?.to_owned();
     let decision = args.wanted_word("decision", &DECISIONS)?.to_owned();
     let execpolicy = args.texts("execpolicy_amendment")?;
-    let network = match args.object("network_policy_amendment")? {
-        None => None,
-        Some(_) => {
-            let inner = args.inner("network_policy_amendment")?;
-            let action = inner.wanted_word("action", &["allow", "deny"])?;
-            let host = inner.wanted("host")?;
-            Some((action.to_owned(), host.to_owned()))
-        }
+    let network = if args.object("network_policy_amendment")?.is_some() {
+        let inner = args.inner("network_policy_amendment")?;
+        let action = inner.wanted_word("action", &["allow", "deny"])?;
+        let host = inner.wanted("host")?;
+        Some((action.to_owned(), host.to_owned()))
+    } else {
+        None
     };
     for (name, there, belongs) in [
         (
@@ -275,9 +282,7 @@ fn permission(args: &Args<'_>) -> Result<Permission> {
         deny_message: args.text("denyMessage")?.map(str::to_owned),
         content: args.object("content")?.cloned(),
         permissions: args.object("permissions")?.cloned(),
-        scope: args
-            .word("scope", &["turn", "session"])?
-            .map(str::to_owned),
+        scope: args.word("scope", &["turn", "session"])?.map(str::to_owned),
     })
 }
 
@@ -286,14 +291,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(value: Value) -> Result<Check> {
-        Check::read(&Args::of(Some(&value))?)
+    fn read(value: &Value) -> Result<Check> {
+        Check::read(&Args::of(Some(value))?)
     }
 
     #[test]
     fn f15_no_events_of_a_poll_are_one() {
         for action in ["poll", "wait"] {
-            let check = read(json!({"action": action, "sessionId": "s", "maxEvents": 0}));
+            let check = read(&json!({"action": action, "sessionId": "s", "maxEvents": 0}));
             match check.expect("right") {
                 Check::Poll(query) | Check::Wait { query, .. } => assert_eq!(query.events, 1),
                 other => panic!("{other:?}"),
@@ -323,13 +328,13 @@ mod tests {
                    "answers": {"q": {"answers": [1]}}}),
             json!({"action": "wait", "sessionId": "s", "timeoutMs": 50_001}),
         ] {
-            assert!(read(value.clone()).is_err(), "{value}");
+            assert!(read(&value).is_err(), "{value}");
         }
     }
 
     #[test]
     fn a_bound_that_holds_nothing_is_raised() {
-        let check = read(json!({"action": "poll", "sessionId": "s",
+        let check = read(&json!({"action": "poll", "sessionId": "s",
             "pollOptions": {"maxBytes": 10, "colour": 1}}));
         let Ok(Check::Poll(query)) = check else {
             panic!("a poll")

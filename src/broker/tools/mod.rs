@@ -84,7 +84,13 @@ mod tests {
 
     /// Whether everything that `theirs` describes is in `ours`, with the same meaning.
     fn includes(ours: &Value, theirs: &Value, at: &str) {
-        for key in ["type", "default", "minimum", "exclusiveMinimum", "minLength"] {
+        for key in [
+            "type",
+            "default",
+            "minimum",
+            "exclusiveMinimum",
+            "minLength",
+        ] {
             if let Some(wanted) = theirs.get(key) {
                 assert_eq!(ours.get(key), Some(wanted), "{at}: {key}");
             }
@@ -122,9 +128,15 @@ mod tests {
         for theirs in peer() {
             let name = theirs["name"].as_str().expect("a name");
             let tools = ours["tools"].as_array().expect("a list");
-            let tool = tools.iter().find(|tool| tool["name"] == name).expect("it is there");
+            let tool = tools
+                .iter()
+                .find(|tool| tool["name"] == name)
+                .expect("it is there");
             includes(&tool["inputSchema"], &theirs["inputSchema"], name);
-            assert_eq!(tool["inputSchema"]["required"], theirs["inputSchema"]["required"]);
+            assert_eq!(
+                tool["inputSchema"]["required"],
+                theirs["inputSchema"]["required"]
+            );
             for (hint, value) in theirs["annotations"].as_object().expect("an object") {
                 assert_eq!(&tool["annotations"][hint], value, "{name}: {hint}");
             }
@@ -135,8 +147,15 @@ mod tests {
     fn the_outputs_have_the_peers_members() {
         let ours = list();
         for (tool, theirs) in ours["tools"].as_array().expect("a list").iter().zip(peer()) {
-            for name in theirs["outputSchema"]["properties"].as_object().expect("an object").keys() {
-                assert!(tool["outputSchema"]["properties"][name].is_object(), "{name}");
+            for name in theirs["outputSchema"]["properties"]
+                .as_object()
+                .expect("an object")
+                .keys()
+            {
+                assert!(
+                    tool["outputSchema"]["properties"][name].is_object(),
+                    "{name}"
+                );
             }
         }
     }
@@ -147,7 +166,11 @@ mod tests {
         for tool in ours["tools"].as_array().expect("a list") {
             assert!(!closed(tool), "{}", tool["name"]);
             for (name, property) in tool["inputSchema"]["properties"].as_object().expect("one") {
-                assert!(property["description"].is_string(), "{} {name}", tool["name"]);
+                assert!(
+                    property["description"].is_string(),
+                    "{} {name}",
+                    tool["name"]
+                );
             }
         }
     }

@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use super::check::{ACTIONS as CHECK_ACTIONS, DECISIONS};
 use super::session::ACTIONS;
 use crate::broker::limits;
-use crate::broker::words::{
-    Detail, EFFORTS, PERSONALITIES, Policy, SUMMARIES, Sandbox, Status,
-};
+use crate::broker::words::{Detail, EFFORTS, PERSONALITIES, Policy, SUMMARIES, Sandbox, Status};
 
 fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })

@@ -123,10 +123,12 @@ mod tests {
 
     #[test]
     fn each_action_wants_its_own() {
-        let read = |value: serde_json::Value| {
-            Manage::read(&Args::of(Some(&value))?, &Options::default())
-        };
-        assert!(matches!(read(json!({"action": "list"})), Ok((Manage::List, _))));
+        let read =
+            |value: serde_json::Value| Manage::read(&Args::of(Some(&value))?, &Options::default());
+        assert!(matches!(
+            read(json!({"action": "list"})),
+            Ok((Manage::List, _))
+        ));
         for action in &ACTIONS[1..] {
             let error = read(json!({ "action": action })).expect_err("it names nothing");
             assert!(error.message.contains("is required"), "{error}");

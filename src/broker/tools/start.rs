@@ -198,7 +198,9 @@ pub(super) fn policies(
             "approvalPolicy `on-failure` is gone from Codex and runs as `on-request`.".to_owned(),
         );
     }
-    let sandbox = args.word("sandbox", &Sandbox::WORDS)?.and_then(Sandbox::parse);
+    let sandbox = args
+        .word("sandbox", &Sandbox::WORDS)?
+        .and_then(Sandbox::parse);
     if let Some(sandbox) = sandbox.filter(|sandbox| *sandbox > options.max_sandbox) {
         return Err(Error::new(
             Code::PolicyRefused,
@@ -285,7 +287,7 @@ mod tests {
     fn defaults_are_those_of_the_peer() {
         let start = start(&plain(), &Options::default()).expect("right");
         assert_eq!(start.effort, "low");
-        assert_eq!(start.approval_timeout, Duration::from_secs(60));
+        assert_eq!(start.approval_timeout, limits::APPROVAL);
         assert!(!start.ephemeral && start.warnings.is_empty());
     }
 
@@ -327,7 +329,10 @@ mod tests {
         value["advanced"] = json!({"config": {"mcp_servers": {"x": {"command": "sh"}}}});
         let error = start(&value, &Options::default()).expect_err("refused");
         assert_eq!(error.code, Code::InvalidArgument);
-        assert!(error.message.contains("--allow-config mcp_servers"), "{error}");
+        assert!(
+            error.message.contains("--allow-config mcp_servers"),
+            "{error}"
+        );
     }
 
     #[test]
