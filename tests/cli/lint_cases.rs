@@ -15,6 +15,9 @@ fn found(case: &str, file: &str, place: &str, more: &[&str]) -> Vec<String> {
     let content = std::fs::read(folder.join(case).join(file)).expect("the case has the file");
     sandbox.write(place, content);
     let path = sandbox.path(place);
+    // As Codex itself writes such a file: what is in it is judged, not the umask of a test.
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&path, private).expect("ours");
     let mut command = sandbox.command();
     command
         .args(["lint", "--format", "json"])
