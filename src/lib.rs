@@ -23,6 +23,8 @@ pub mod report;
 
 pub mod mcp;
 
+pub mod broker;
+
 pub mod hook;
 
 pub mod cli;

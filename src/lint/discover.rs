@@ -166,54 +166,6 @@ fn kind_of(path: &Path) -> Option<Kind> {
     })
 }
 
-/// What a walk comes upon.
-enum Hit {
-    DotCodex(PathBuf),
-    Script(PathBuf),
-    Closed(PathBuf, String),
-}
-
-/// Looks at one entry of a tree: takes a `.codex`, enters other folders, passes over the rest.
-fn visit(
-    entry: &ignore::DirEntry,
-    top: &Path,
-    folders: &AtomicUsize,
-    scripts: bool,
-    hit: &impl Fn(Hit),
-) -> WalkState {
-    const TOO_MUCH: &str = "what lies below is too much to look into";
-    let name = entry.file_name();
-    if entry.depth() > 0 && name == DOT_CODEX {
-        hit(Hit::DotCodex(entry.path().to_path_buf()));
-        if !scripts {
-            return WalkState::Skip;
-        }
-    }
-    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        if scripts && is_file && starts_programs(entry.path()) {
-            hit(Hit::Script(entry.path().to_path_buf()));
-        }
-        return WalkState::Continue;
-    }
-    if entry.depth() > 0 && NOT_ENTERED.iter().any(|skipped| name == *skipped) {
-        return WalkState::Skip;
-    }
-    match folders.fetch_add(1, Ordering::Relaxed) {
-        // Once, and as the top: which of the folders comes first differs from run to run.
-        MAX_FOLDERS => {
-            hit(Hit::Closed(top.to_path_buf(), TOO_MUCH.to_owned()));
-            WalkState::Quit
-        }
-        count if count > MAX_FOLDERS => WalkState::Quit,
-        _ if entry.depth() > MAX_DEPTH => {
-            hit(Hit::Closed(entry.path().to_path_buf(), TOO_MUCH.to_owned()));
-            WalkState::Skip
-        }
-        _ => WalkState::Continue,
-    }
-}
-
 /// Whether a file is a script, by its name or its first bytes.
 fn starts_programs(path: &Path) -> bool {
     use std::io::Read as _;
@@ -240,8 +192,9 @@ fn closed(error: ignore::Error, top: &Path) -> (PathBuf, Option<String>) {
 struct Walk<'a> {
     site: &'a Site,
     homes: Vec<Place>,
-    found: Vec<Found>,
     scripts: bool,
+    // Threads of a walk add to it.
+    found: Mutex<Vec<Found>>,
 }
 
 /// A folder of Codex's.
@@ -276,13 +229,13 @@ impl<'a> Walk<'a> {
         Self {
             site,
             homes: homes.into_iter().map(place).collect(),
-            found: Vec::new(),
+            found: Mutex::new(Vec::new()),
             scripts: false,
         }
     }
 
     /// A folder that was given: one of Codex's, else a tree to look for them in.
-    fn folder(&mut self, folder: &Path) {
+    fn folder(&self, folder: &Path) {
         if self.home_of(folder) == Home::Loose {
             self.tree(folder);
         } else {
@@ -293,16 +246,8 @@ impl<'a> Walk<'a> {
     /// Every `.codex` at and below `top`.
     ///
     /// Nothing that git or anyone else ignores is left out: Codex loads it all the same.
-    fn tree(&mut self, top: &Path) {
+    fn tree(&self, top: &Path) {
         let folders = AtomicUsize::new(0);
-        let scripts = self.scripts;
-        let hits = Mutex::new(Vec::new());
-        let hit = |hit: Hit| {
-            // A thread that panicked left the list whole.
-            hits.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(hit);
-        };
         let walk = ignore::WalkBuilder::new(top)
             .standard_filters(false)
             .max_depth(Some(MAX_DEPTH + 1))
@@ -310,27 +255,55 @@ impl<'a> Walk<'a> {
             .build_parallel();
         walk.run(|| {
             Box::new(|entry| match entry {
-                Ok(entry) => visit(&entry, top, &folders, scripts, &hit),
+                Ok(entry) => self.visit(&entry, top, &folders),
                 Err(error) => {
                     let (path, why) = closed(error, top);
                     // What went away meanwhile is nothing to judge.
                     if let Some(why) = why {
-                        hit(Hit::Closed(path, why));
+                        self.close(path, why);
                     }
                     WalkState::Continue
                 }
             })
         });
-        for hit in hits.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            match hit {
-                Hit::DotCodex(path) => self.dot_codex(&path),
-                Hit::Script(path) => self.add(path, Kind::Script),
-                Hit::Closed(path, why) => self.close(path, why),
+    }
+
+    /// Looks at one entry of a tree: takes a `.codex`, enters other folders, passes over the rest.
+    fn visit(&self, entry: &ignore::DirEntry, top: &Path, folders: &AtomicUsize) -> WalkState {
+        const TOO_MUCH: &str = "what lies below is too much to look into";
+        let name = entry.file_name();
+        if entry.depth() > 0 && name == DOT_CODEX {
+            self.dot_codex(entry.path());
+            if !self.scripts {
+                return WalkState::Skip;
             }
+        }
+        if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            let is_file = || entry.file_type().is_some_and(|kind| kind.is_file());
+            if self.scripts && is_file() && starts_programs(entry.path()) {
+                self.add(entry.path().to_path_buf(), Kind::Script);
+            }
+            return WalkState::Continue;
+        }
+        if entry.depth() > 0 && NOT_ENTERED.iter().any(|skipped| name == *skipped) {
+            return WalkState::Skip;
+        }
+        match folders.fetch_add(1, Ordering::Relaxed) {
+            // Once, and as the top: which of the folders comes first differs from run to run.
+            MAX_FOLDERS => {
+                self.close(top.to_path_buf(), TOO_MUCH);
+                WalkState::Quit
+            }
+            count if count > MAX_FOLDERS => WalkState::Quit,
+            _ if entry.depth() > MAX_DEPTH => {
+                self.close(entry.path().to_path_buf(), TOO_MUCH);
+                WalkState::Skip
+            }
+            _ => WalkState::Continue,
         }
     }
 
-    fn dot_codex(&mut self, path: &Path) {
+    fn dot_codex(&self, path: &Path) {
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => {
                 self.folder_that_leads_out(path);
@@ -343,24 +316,23 @@ impl<'a> Walk<'a> {
     }
 
     /// A `.codex` that is a link to a folder outside of the project.
-    fn folder_that_leads_out(&mut self, path: &Path) {
+    fn folder_that_leads_out(&self, path: &Path) {
         if !path.is_symlink() {
             return;
         }
         let subject = self.subject(path.to_path_buf(), Kind::Folder);
-        let target = path.canonicalize().ok();
-        let leads_out = target.and_then(|target| disk::leads_out(&subject, &target));
+        let leads_out = disk::leads_out(&subject);
         if leads_out.is_some() {
             let disk = Disk {
                 leads_out,
                 ..Disk::default()
             };
-            self.found.push(Found::Place(subject, disk));
+            self.push(Found::Place(subject, disk));
         }
     }
 
     /// The files of one of Codex's folders, by name.
-    fn codex_folder(&mut self, folder: &Path) {
+    fn codex_folder(&self, folder: &Path) {
         let home = self.home_of(folder);
         for name in [
             "config.toml",
@@ -389,7 +361,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Files with rules in and below `folder` that Codex does not read.
-    fn not_read(&mut self, folder: &Path, depth: usize) {
+    fn not_read(&self, folder: &Path, depth: usize) {
         let Ok(entries) = fs::read_dir(folder) else {
             // What cannot be looked into was told of the folder above.
             return;
@@ -410,23 +382,24 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn place_of_rules(&mut self, path: PathBuf, is_link: bool) {
+    fn place_of_rules(&self, path: PathBuf, is_link: bool) {
         let disk = Disk {
             not_read: disk::not_read(&path, is_link),
             ..Disk::default()
         };
         let subject = self.subject(path, Kind::Folder);
-        self.found.push(Found::Place(subject, disk));
+        self.push(Found::Place(subject, disk));
     }
 
     /// The files in `folder` whose names are of `kind`.
-    fn named(&mut self, folder: &Path, kind: Kind) {
+    fn named(&self, folder: &Path, kind: Kind) {
         match fs::read_dir(folder) {
             Ok(entries) => {
-                for entry in entries.flatten() {
-                    let path = entry.path();
-                    if kind_of(&path) == Some(kind) {
-                        self.add(path, kind);
+                for entry in entries {
+                    match entry.map(|entry| entry.path()) {
+                        Ok(path) if kind_of(&path) == Some(kind) => self.add(path, kind),
+                        Ok(_) => {}
+                        Err(error) => self.close(folder.to_path_buf(), error.to_string()),
                     }
                 }
             }
@@ -435,19 +408,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn add(&mut self, path: PathBuf, kind: Kind) {
+    fn add(&self, path: PathBuf, kind: Kind) {
         let home = self.home_of(&path);
         self.add_of(path, kind, home);
     }
 
-    fn add_of(&mut self, path: PathBuf, kind: Kind, home: Home) {
+    fn add_of(&self, path: PathBuf, kind: Kind, home: Home) {
         if kind == Kind::Rules && home != Home::Loose {
             let is_link = path.is_symlink();
             if disk::not_read(&path, is_link).is_some() {
                 return self.place_of_rules(path, is_link);
             }
         }
-        self.found.push(Found::File(Subject {
+        self.push(Found::File(Subject {
             shown: shown(&path, &self.site.cwd),
             home,
             kind,
@@ -455,9 +428,15 @@ impl<'a> Walk<'a> {
         }));
     }
 
-    fn close(&mut self, path: PathBuf, why: impl Into<String>) {
+    fn push(&self, found: Found) {
+        // A thread that panicked left the list whole.
+        let mut list = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push(found);
+    }
+
+    fn close(&self, path: PathBuf, why: impl Into<String>) {
         let subject = self.subject(path, Kind::Folder);
-        self.found.push(Found::Closed(subject, why.into()));
+        self.push(Found::Closed(subject, why.into()));
     }
 
     fn subject(&self, path: PathBuf, kind: Kind) -> Subject {
@@ -497,11 +476,14 @@ impl<'a> Walk<'a> {
         Home::Loose
     }
 
-    fn finish(mut self) -> Vec<Found> {
-        self.found.sort_by(|a, b| a.subject().cmp_key(b.subject()));
-        self.found
-            .dedup_by(|a, b| a.subject().path == b.subject().path);
-        self.found
+    fn finish(self) -> Vec<Found> {
+        let mut found = self
+            .found
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        found.sort_by(|a, b| a.subject().cmp_key(b.subject()));
+        found.dedup_by(|a, b| a.subject().path == b.subject().path);
+        found
     }
 }
 
@@ -556,11 +538,9 @@ fn holds_rules(path: &Path) -> bool {
     if KEPT.contains(&suffix) || name.ends_with('~') {
         return false;
     }
-    match files::read(path, files::CONFIG_LIMIT) {
-        Ok(files::Found::File(snapshot)) => std::str::from_utf8(&snapshot.bytes)
-            .is_ok_and(|text| text.lines().any(|line| line.starts_with("prefix_rule("))),
-        _ => false,
-    }
+    let bytes = files::content(path, files::CONFIG_LIMIT).ok().flatten();
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    text.is_some_and(|text| text.lines().any(|line| line.starts_with("prefix_rule(")))
 }
 
 /// Whether there is anything, a link that leads to nothing and what may not be looked at included.

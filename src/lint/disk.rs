@@ -18,7 +18,7 @@ use crate::codex::Site;
 use crate::codex::site::DOT_CODEX;
 use crate::codex::version::Version;
 use crate::document::Span;
-use crate::files::{self, Snapshot};
+use crate::files;
 
 /// What the disk says about one file. Nothing, where nobody looked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,23 +85,28 @@ pub enum State {
     Open(String),
 }
 
-/// Looks at the file that was read as `source`.
-pub fn look(site: &Site, source: &Source, snapshot: &Snapshot) -> Disk {
-    let mode = snapshot.meta.mode;
-    let home = source.subject.home;
+/// Looks at the file that was read as `source`. Most files cost one look, whether they are links.
+pub fn look(site: &Site, source: &Source) -> Disk {
+    let subject = &source.subject;
+    let is_secret = subject.home == Home::User && !source.secrets.is_empty();
+    let is_system = subject.home == Home::System;
+    let mode = (is_secret || is_system)
+        .then(|| fs::metadata(&subject.path).ok())
+        .flatten()
+        .map(|meta| meta.permissions().mode() & 0o7777);
     Disk {
-        mode: Some(mode),
-        leads_out: leads_out(&source.subject, &snapshot.target),
-        not_read: None,
-        others_read: mode & 0o004 != 0
-            && !source.secrets.is_empty()
-            && is_reachable(&snapshot.target),
-        others_write: (home == Home::System)
-            .then(|| others_write(&source.subject.path))
+        mode,
+        leads_out: (subject.home.is_project() && subject.path.is_symlink())
+            .then(|| leads_out(subject))
             .flatten(),
+        not_read: None,
+        others_read: is_secret
+            && mode.is_some_and(|mode| mode & 0o004 != 0)
+            && is_reachable(&subject.path),
+        others_write: is_system.then(|| others_write(&subject.path)).flatten(),
         programs: named(source)
-            .into_iter()
-            .filter_map(|named| look_for(site, source, &named))
+            .iter()
+            .filter_map(|named| look_for(site, source, named))
             .collect(),
     }
 }
@@ -168,18 +173,16 @@ pub fn is_rules(path: &Path) -> bool {
 }
 
 /// Where `path`, a `.codex` or a file in one, leads, if that is out of its project.
-pub fn leads_out(subject: &Subject, target: &Path) -> Option<PathBuf> {
+pub fn leads_out(subject: &Subject) -> Option<PathBuf> {
     if !subject.home.is_project() {
         return None;
     }
+    let target = subject.path.canonicalize().ok()?;
     let dot_codex = subject
         .path
         .ancestors()
         .find(|folder| folder.file_name().is_some_and(|name| name == DOT_CODEX))?;
     let project = dot_codex.parent()?;
-    if target.starts_with(project) {
-        return None;
-    }
     let project = project.canonicalize().ok()?;
     let top = project
         .ancestors()
@@ -191,11 +194,14 @@ pub fn leads_out(subject: &Subject, target: &Path) -> Option<PathBuf> {
         && !dot_codex
             .canonicalize()
             .is_ok_and(|dot_codex| dot_codex.starts_with(top));
-    (!target.starts_with(top) && !told_above).then(|| target.to_path_buf())
+    (!target.starts_with(top) && !told_above).then_some(target)
 }
 
-/// Whether every folder above `path` lets others through.
-pub fn is_reachable(path: &Path) -> bool {
+/// Whether every folder above the file at `path` lets others through.
+fn is_reachable(path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else {
+        return false;
+    };
     path.ancestors()
         .skip(1)
         .all(|folder| fs::metadata(folder).is_ok_and(|meta| meta.permissions().mode() & 0o001 != 0))

@@ -1,6 +1,6 @@
 //! Reads each file once, parses it once, and asks every rule.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use super::rules_file::RulesFile;
 use super::{Check, Scope, Severity, Silenced, Wanted, disk, fingerprint, ignore, layers, script};
 use crate::codex::Site;
 use crate::codex::version::Version;
-use crate::files::{self, Found, Snapshot};
+use crate::files;
 
 /// One file and what was found in it.
 #[derive(Debug)]
@@ -175,20 +175,19 @@ fn read_one(site: &Site, found: discover::Found) -> Option<Source> {
     Some(match found {
         discover::Found::Closed(subject, why) => Source::unreadable(subject, why),
         discover::Found::Place(subject, disk) => Source::place(subject, disk),
-        discover::Found::File(subject) => match read(&subject.path) {
-            Ok(Some(snapshot)) if subject.kind == Kind::Script => {
-                script::read(subject, snapshot.bytes)?
+        discover::Found::File(subject) => {
+            match files::content(&subject.path, files::CONFIG_LIMIT) {
+                Ok(Some(bytes)) if subject.kind == Kind::Script => script::read(subject, bytes)?,
+                Ok(Some(bytes)) => {
+                    let mut source = Source::parse(subject, bytes);
+                    source.disk = disk::look(site, &source);
+                    source
+                }
+                // It went away between looking and reading.
+                Ok(None) => return None,
+                Err(error) => Source::unreadable(subject, why(error)),
             }
-            Ok(Some(mut snapshot)) => {
-                let bytes = std::mem::take(&mut snapshot.bytes);
-                let mut source = Source::parse(subject, bytes);
-                source.disk = disk::look(site, &source, &snapshot);
-                source
-            }
-            // It went away between looking and reading.
-            Ok(None) => return None,
-            Err(why) => Source::unreadable(subject, why),
-        },
+        }
     })
 }
 
@@ -244,8 +243,10 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
 fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Finding> {
     let mut found = Findings::holding(source, more);
     let view = ConfigFile::new(source, version);
-    let config = view.filter(|file| file.kind().is_config());
-    let requirements = view.filter(|file| file.kind() == Kind::Requirements);
+    let config = view.as_ref().filter(|file| file.kind().is_config());
+    let requirements = view
+        .as_ref()
+        .filter(|file| file.kind() == Kind::Requirements);
     let hooks = HooksFile::new(source, version);
     let rules = RulesFile::new(source);
     for check in RULES.iter().flat_map(|rule| rule.checks()) {
@@ -253,7 +254,7 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
             Check::Source(check) => check(source, &mut found),
             Check::Tree(check) => check(&source.disk, &mut found),
             Check::File(check) => {
-                if let Some(file) = &config {
+                if let Some(file) = config {
                     check(file, &mut found);
                 }
             }
@@ -268,7 +269,7 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
                 }
             }
             Check::Requirements(check) => {
-                if let Some(file) = &requirements {
+                if let Some(file) = requirements {
                     check(file, &mut found);
                 }
             }
@@ -277,15 +278,6 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
         }
     }
     ignore::apply(source, found.into_sorted())
-}
-
-/// What is at `path`; nothing, where it is not there; else why it cannot be read.
-fn read(path: &Path) -> Result<Option<Snapshot>, String> {
-    match files::read(path, files::CONFIG_LIMIT) {
-        Ok(Found::File(snapshot)) => Ok(Some(snapshot)),
-        Ok(Found::Missing) => Ok(None),
-        Err(error) => Err(why(error)),
-    }
 }
 
 /// The reason without the path, which the finding's place names.
