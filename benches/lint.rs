@@ -6,6 +6,7 @@
 //! (`just bench` does that). Programs take turns, so that a busy moment meets all of them; the
 //! median of the runs counts. Then how codexgate's own time grows with a file and with a tree.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
 use std::io::Write;
@@ -64,14 +65,14 @@ fn growth(out: &mut impl Write, folder: &Path) -> std::io::Result<()> {
     for servers in [100, 1_000, 10_000] {
         let file = folder.join("grown/.codex/config.toml");
         fs::create_dir_all(folder.join("grown/.codex"))?;
-        let text: String = (0..servers)
-            .map(|n| {
-                format!(
-                    "[mcp_servers.s{n}]\ncommand = \"npx\"\nargs = [\"-y\", \"s{n}-mcp\"]\n\
-                     env = {{ LOG = \"warn\" }}\nsandbox_mode = \"read-only\"\n\n"
-                )
-            })
-            .collect();
+        let mut text = String::new();
+        for n in 0..servers {
+            let _ = write!(
+                text,
+                "[mcp_servers.s{n}]\ncommand = \"npx\"\nargs = [\"-y\", \"s{n}-mcp\"]\n\
+                 env = {{ LOG = \"warn\" }}\nsandbox_mode = \"read-only\"\n\n"
+            );
+        }
         fs::write(&file, &text)?;
         let time = own(&file)?;
         let kib = u32::try_from(text.len() / 1024).unwrap_or(u32::MAX);
