@@ -7,7 +7,7 @@
 
 use super::clock::utc;
 use super::digest;
-use super::proposal::{Action, Command, Content, Proposal};
+use super::proposal::{Action, Command, Content, Input, Proposal};
 use super::store::Waiting;
 use crate::plan::secret;
 use crate::text::{quote, redact, visible, visible_lines};
@@ -21,6 +21,13 @@ pub const FITS_COLUMNS: usize = 76;
 /// Where the text of a field begins.
 const INDENT: usize = 9;
 
+/// Who reads a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Person,
+    Agent,
+}
+
 /// A card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
@@ -28,12 +35,22 @@ pub struct Card {
 }
 
 impl Card {
-    /// Shows a stored proposal.
+    /// Shows a stored proposal to a person.
     pub fn of(waiting: &Waiting) -> Self {
+        Self::for_reader(waiting, Reader::Person)
+    }
+
+    /// The same for whoever proposed it, without what was found out about its inputs: `apply` runs
+    /// outside of the sandbox, and would tell an agent of files that it cannot read.
+    pub fn told(waiting: &Waiting) -> Self {
+        Self::for_reader(waiting, Reader::Agent)
+    }
+
+    fn for_reader(waiting: &Waiting, reader: Reader) -> Self {
         let proposal = &waiting.proposal;
         let mut card = Self { lines: Vec::new() };
         match &proposal.action {
-            Action::Command(command) => card.command(command, proposal),
+            Action::Command(command) => card.command(command, proposal, reader),
             Action::Files(changes) => {
                 card.field("writes", &format!("{} file(s), all or none", changes.len()));
                 let project = proposal.project.to_string_lossy();
@@ -71,7 +88,7 @@ impl Card {
         self.lines.join("\n")
     }
 
-    fn command(&mut self, command: &Command, proposal: &Proposal) {
+    fn command(&mut self, command: &Command, proposal: &Proposal, reader: Reader) {
         self.field("runs", &quote::words(&command.argv));
         let copied = if command.program.copied {
             " (an agent can write it: a copy runs)"
@@ -98,10 +115,14 @@ impl Card {
             let short = &digest::of(&bytes)[..16];
             self.field("stdin", &format!("{} bytes, sha256 {short}…", bytes.len()));
         }
-        for input in &command.inputs {
-            let unit = if input.folder { "entries" } else { "bytes" };
-            let path = quote::word(&input.path);
-            self.field("input", &format!("{path} ({} {unit})", input.size));
+        match reader {
+            Reader::Person => {
+                for input in &command.inputs {
+                    let path = quote::word(&input.path);
+                    self.field("input", &format!("{path} ({})", of_input(input)));
+                }
+            }
+            Reader::Agent => self.field("inputs", "a person is shown what was found"),
         }
         self.field(
             "beware",
@@ -159,6 +180,14 @@ impl Card {
             width += columns;
         }
         self.lines.push(line);
+    }
+}
+
+fn of_input(input: &Input) -> String {
+    match (input.is_known(), input.folder) {
+        (true, true) => format!("{} entries", input.size),
+        (true, false) => format!("{} bytes", input.size),
+        (false, _) => "NOT CHECKED: not there, not readable, or more than is read".to_owned(),
     }
 }
 

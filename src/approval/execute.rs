@@ -7,7 +7,7 @@
 use super::change;
 use super::digest::{self, Budget};
 use super::error::Error;
-use super::grant::Grant;
+use super::grant::{self, Grant};
 use super::journal::{self, Event, Journal};
 use super::policy::{self, Ruling};
 use super::proposal::{Action, Command, Content, Proposal, input};
@@ -66,6 +66,10 @@ pub fn confirm(
     waiting: &Waiting,
     sink: &mut Sink<'_>,
 ) -> Result<Outcome, Error> {
+    // First, so that nobody learns of changes without a person's approval.
+    if !grant::is_granted(gate, &waiting.token) {
+        return Err(grant::missing(gate, &waiting.token));
+    }
     inspect(waiting, around)?;
     if let Ruling::Deny(line) = policy::judge(&waiting.proposal, around)? {
         let line = line.to_string();
@@ -98,12 +102,11 @@ pub fn inspect(waiting: &Waiting, around: &Surroundings) -> Result<(), Error> {
         let what = format!("the program `{}` leads elsewhere", program.named);
         return Err(Error::Changed { what });
     }
-    let mut budget = Budget::new();
-    if digest::file(Path::new(&program.path), &mut budget)?.0 != program.sha256 {
+    if digest::file(Path::new(&program.path), &mut Budget::new())?.0 != program.sha256 {
         let what = format!("the program `{}` has another content", program.path);
         return Err(Error::Changed { what });
     }
-    match changed_inputs(command, &mut budget).first() {
+    match changed_inputs(command).first() {
         Some(path) => Err(Error::Changed {
             what: format!("the input `{path}` has another content or place"),
         }),
@@ -111,10 +114,11 @@ pub fn inspect(waiting: &Waiting, around: &Surroundings) -> Result<(), Error> {
     }
 }
 
-fn changed_inputs(command: &Command, budget: &mut Budget) -> Vec<String> {
+fn changed_inputs(command: &Command) -> Vec<String> {
+    let mut budget = Budget::new();
     let inputs = command.inputs.iter();
     let changed =
-        inputs.filter(|was| input(Path::new(&was.path), budget).ok().as_ref() != Some(was));
+        inputs.filter(|was| input(Path::new(&was.path), &mut budget).ok().as_ref() != Some(was));
     changed.map(|input| input.path.clone()).collect()
 }
 
@@ -204,9 +208,7 @@ fn run_command(
     }
     let deadline = Instant::now() + Duration::from_millis(command.timeout);
     let (stdout, stderr, late) = listen(child, deadline, lifeline, sink);
-    let status = fs::read(&order.status).ok();
-    let status: Option<Status> = status.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let Some(status) = status else {
+    let Some(status) = Status::read(folder) else {
         let why = "the process that watches it died".to_owned();
         return Err(Error::NotStarted { why });
     };
@@ -227,7 +229,7 @@ fn run_command(
         failed,
         stdout,
         stderr,
-        changed: changed_inputs(command, &mut Budget::new()),
+        changed: changed_inputs(command),
         ..Ended::default()
     }))
 }
@@ -258,7 +260,7 @@ fn order(command: &Command, proposal: &Proposal, folder: &Path) -> Result<Order,
             .collect(),
         cwd: proposal.cwd.clone(),
         stdin,
-        status: folder.join("status"),
+        folder: folder.to_path_buf(),
     })
 }
 
@@ -384,3 +386,6 @@ impl Capture {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use super::decision::Approved;
 use super::error::Error;
 use super::journal::{Event, Journal};
 use super::store::{Gate, Waiting, names};
+use super::supervise::{self, Left};
 use super::token::Token;
 use crate::files::{self, Folder, RealDisk};
 use rustix::fs::FlockOperation;
@@ -56,14 +57,14 @@ pub(super) fn write(approved: Approved, gate: &mut Gate<'_>) -> Result<(), Error
     )?;
     let name = format!("{}.json", paper.token);
     let bytes = serde_json::to_vec(&paper).expect("texts and numbers always serialise");
-    match gate.create(&gate.grants(), &name, &bytes) {
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
-            // An older answer may have run out; a newer one counts from now.
-            let _ = fs::remove_file(gate.grants().join(&name));
-            gate.create(&gate.grants(), &name, &bytes)
-        }
-        other => other,
+    let path = gate.grants().join(&name);
+    // An older answer may have run out; a newer one counts from now.
+    let _ = fs::remove_file(&path);
+    let written = gate.create(&gate.grants(), &name, &bytes);
+    if written.is_err() {
+        let _ = fs::remove_file(path);
     }
+    written
 }
 
 /// A taken grant: it runs its proposal once, or not at all. Only [`Grant::take`] makes one, out of
@@ -74,7 +75,8 @@ pub struct Grant {
     pub(super) token: Token,
     pub(super) digest: String,
     /// Held while it runs: a free lock means that the run was cut off.
-    _lock: File,
+    #[expect(dead_code, reason = "it is held, not read")]
+    pub(super) lock: File,
 }
 
 impl Grant {
@@ -85,15 +87,12 @@ impl Grant {
     /// took it.
     pub fn take(gate: &mut Gate<'_>, waiting: &Waiting) -> Result<Self, Error> {
         let token = &waiting.token;
-        let none = |why: &str| Error::NoGrant {
-            token: token.clone(),
-            why: why.to_owned(),
-        };
+        let none = |why| none(token, why);
         let path = gate.grants().join(format!("{token}.json"));
         let mut file = match super::digest::open(&path) {
             Ok(file) => file,
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Err(none("nobody has approved it"));
+                return Err(missing(gate, token));
             }
             Err(error) => return Err(error),
         };
@@ -133,7 +132,7 @@ impl Grant {
         Ok(Self {
             token: paper.token,
             digest: paper.digest,
-            _lock: file,
+            lock: file,
         })
     }
 
@@ -149,6 +148,23 @@ fn clear(gate: &mut Gate<'_>, token: &Token) {
     let _ = fs::remove_file(gate.grants().join(format!("{token}.taken")));
 }
 
+/// There is no grant for `token` that waits.
+pub(super) fn missing(gate: &Gate<'_>, token: &Token) -> Error {
+    let why = if is_taken(gate, token) {
+        "another run took it"
+    } else {
+        "nobody has approved it"
+    };
+    none(token, why)
+}
+
+fn none(token: &Token, why: &str) -> Error {
+    Error::NoGrant {
+        token: token.clone(),
+        why: why.to_owned(),
+    }
+}
+
 /// Whether a grant for `token` waits.
 pub(super) fn is_granted(gate: &Gate<'_>, token: &Token) -> bool {
     gate.grants().join(format!("{token}.json")).exists()
@@ -159,7 +175,8 @@ pub(super) fn is_taken(gate: &Gate<'_>, token: &Token) -> bool {
     gate.grants().join(format!("{token}.taken")).exists()
 }
 
-/// Records each taken grant that nobody holds: its run was cut off.
+/// Records each taken grant that nobody holds: its run was cut off. Where the one in between left
+/// how the command ended, that is recorded; else nobody knows.
 pub(super) fn recover(gate: &mut Gate<'_>) -> Result<(), Error> {
     for name in names(&gate.grants(), ".taken")? {
         let Some(token) = name.strip_suffix(".taken").and_then(Token::parse) else {
@@ -173,17 +190,23 @@ pub(super) fn recover(gate: &mut Gate<'_>) -> Result<(), Error> {
         if locked.is_err() || !path.exists() {
             continue;
         }
+        let run = gate.run_folder(&token);
+        let event = match supervise::left(&run) {
+            // It is about to end the command and to say how that went.
+            Left::Watched => continue,
+            Left::Status(status) => Event::Ended {
+                token: token.clone(),
+                outcome: status.told_later(),
+            },
+            Left::Nothing => Event::Unknown {
+                token: token.clone(),
+            },
+        };
         match Journal::last(gate, &token)? {
             Some(Event::Ended { .. } | Event::Unknown { .. }) => {}
-            _ => Journal::append(
-                gate,
-                Event::Unknown {
-                    token: token.clone(),
-                },
-            )?,
+            _ => Journal::append(gate, event)?,
         }
         // A commit that was cut off is undone, or cleared away where it counts.
-        let run = gate.run_folder(&token);
         if let Ok(Some(waiting)) = gate.read(&token) {
             let paths = waiting.proposal.paths();
             let _ = files::recover(&run, &|path| paths.iter().any(|p| p == path), &mut RealDisk);
@@ -196,8 +219,13 @@ pub(super) fn recover(gate: &mut Gate<'_>) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approval::testing::{Scene, Still};
-    use crate::approval::{By, Question, Verdict, load, waiting};
+    use crate::approval::testing::{Dies, Scene, Still};
+    use crate::approval::{
+        By, FilesWish, NoGrant, Question, Source, Verdict, What, execute, load, undecided, waiting,
+    };
+    use std::os::unix::fs::symlink;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::PathBuf;
 
     struct Desk {
         scene: Scene,
@@ -237,6 +265,28 @@ mod tests {
             self.at(now, |gate| Grant::take(gate, waiting))
         }
 
+        fn paper(&self, waiting: &Waiting) -> PathBuf {
+            let name = format!("grants/{}.json", waiting.token);
+            self.scene.around.state.join(name)
+        }
+
+        /// What happened last to a proposal, as far as it is recorded.
+        fn last(&self, waiting: &Waiting) -> Event {
+            let last = self.at(50, |gate| Journal::last(gate, &waiting.token));
+            last.expect("reads").expect("a record")
+        }
+
+        /// The folder of the run of a grant that was taken, and whose codexgate is gone.
+        fn cut_off(&self) -> (Waiting, PathBuf) {
+            let waiting = self.waiting();
+            self.approve(&waiting, 10);
+            drop(self.take(&waiting, 20).expect("granted"));
+            let folder = self.scene.around.state.join("runs");
+            let folder = folder.join(waiting.token.as_str());
+            fs::create_dir(&folder).expect("a folder");
+            (waiting, folder)
+        }
+
         fn refused(&self, waiting: &Waiting, now: Moment) -> String {
             match self.take(waiting, now) {
                 Err(Error::NoGrant { why, .. }) => why,
@@ -261,11 +311,230 @@ mod tests {
             (&grant.token, &grant.digest),
             (&waiting.token, &waiting.digest)
         );
-        assert_eq!(desk.refused(&waiting, 20), "nobody has approved it");
+        assert_eq!(desk.refused(&waiting, 20), "another run took it");
         let busy = desk.at(20, |gate| load(gate, &waiting.token));
         assert!(matches!(busy, Err(Error::NotWaiting { why, .. }) if why == "runs at this moment"));
         desk.at(20, |gate| grant.finish(gate));
         desk.refused(&waiting, 20);
+        // Done with: neither is anything left, nor is it taken for a run that was cut off.
+        let left = fs::read_dir(desk.scene.around.state.join("grants")).expect("reads");
+        assert_eq!(left.count(), 0);
+        assert!(matches!(desk.last(&waiting), Event::Approved { .. }));
+    }
+
+    #[test]
+    fn a_grant_counts_from_its_very_moment() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 10);
+        assert!(desk.take(&waiting, 10).is_ok());
+    }
+
+    #[test]
+    fn a_list_says_what_is_granted() {
+        let desk = Desk::new();
+        let granted = || {
+            let list = desk.at(5, super::super::waiting).expect("reads");
+            list.iter().map(|one| one.granted).collect::<Vec<_>>()
+        };
+        let waiting = desk.waiting();
+        assert_eq!(granted(), [false]);
+        desk.approve(&waiting, 5);
+        assert_eq!(granted(), [true]);
+    }
+
+    #[test]
+    fn a_paper_that_says_anything_else_is_no_grant() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 10);
+        let path = desk.paper(&waiting);
+        let text = fs::read_to_string(&path).expect("reads");
+        let other = Token::of(b"other");
+        for (changed, why) in [
+            (
+                text.replace("\"version\":1", "\"version\":2"),
+                "the grant is for another content",
+            ),
+            (
+                text.replace(waiting.token.as_str(), other.as_str()),
+                "the grant is for another content",
+            ),
+            (text.replace('{', "{\"more\":1,"), "its file is not a grant"),
+            (String::new(), "its file is not a grant"),
+        ] {
+            assert_ne!(changed, text);
+            fs::write(&path, changed).expect("writes");
+            assert_eq!(desk.refused(&waiting, 20), why);
+        }
+        // What cannot be read is told as that.
+        fs::remove_file(&path).expect("removes");
+        symlink(&path, &path).expect("a link to itself");
+        let unreadable = desk.take(&waiting, 20);
+        assert!(
+            matches!(unreadable, Err(Error::Io { .. })),
+            "{unreadable:?}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_recorded_or_written_is_no_grant() {
+        let desk = Desk::new();
+        for step in 0.. {
+            let waiting = desk.waiting();
+            let question = Question::ask(&waiting, By::Client("x".into()), 1, Moment::MAX);
+            let Verdict::Approved(approved) = question.read_terminal(Some(true), 1) else {
+                panic!("it is in time");
+            };
+            desk.clock.0.set(1);
+            let mut dying = Dies {
+                left: step,
+                fails: true,
+            };
+            let mut gate = Gate::open(&desk.scene.around, &desk.clock, &mut dying).expect("opens");
+            let granted = approved.grant(&mut gate);
+            assert_eq!(
+                desk.paper(&waiting).exists(),
+                granted.is_ok(),
+                "step {step}"
+            );
+            if granted.is_ok() {
+                assert!(step > 5, "only {step} steps");
+                return;
+            }
+            assert_eq!(desk.refused(&waiting, 2), "nobody has approved it");
+            desk.at(3, |gate| gate.forget(&waiting.token));
+        }
+    }
+
+    #[test]
+    fn who_did_not_decide_is_recorded_and_the_proposal_waits_on() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        let by = By::Terminal("t".into());
+        desk.at(5, |gate| undecided(gate, &waiting, &by, NoGrant::Silent))
+            .expect("records");
+        let Event::Undecided { by, why, .. } = desk.last(&waiting) else {
+            panic!("it is recorded");
+        };
+        assert_eq!(by, "a person at the terminal (t)");
+        assert_eq!(why, "nobody answered in time");
+        assert!(desk.at(5, |gate| load(gate, &waiting.token)).is_ok());
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_and_left_its_end_is_told() {
+        let desk = Desk::new();
+        for (status, code, signal, why) in [
+            (
+                "0,\"signal\":null,\"refused\":null,\"cut\":false",
+                Some(0),
+                None,
+                "before it could record",
+            ),
+            (
+                "null,\"signal\":9,\"refused\":null,\"cut\":true",
+                None,
+                Some(9),
+                "the command with it",
+            ),
+            (
+                "null,\"signal\":null,\"refused\":\"gone\",\"cut\":false",
+                None,
+                None,
+                "did not start: gone",
+            ),
+        ] {
+            let (waiting, folder) = desk.cut_off();
+            let status = format!("{{\"code\":{status},\"duration\":5}}");
+            fs::write(folder.join("status"), status).expect("writes");
+            let Event::Ended { outcome, .. } = desk.last(&waiting) else {
+                panic!("it is known");
+            };
+            assert_eq!(
+                (outcome.code, outcome.signal, outcome.duration),
+                (code, signal, 5)
+            );
+            let failed = outcome.failed.expect("a reason");
+            assert!(failed.contains(why), "{failed}");
+            assert!(!folder.exists());
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_still_watched_is_waited_for() {
+        let desk = Desk::new();
+        let (waiting, folder) = desk.cut_off();
+        let coming = File::create(folder.join("status.new")).expect("a file");
+        let lock = FlockOperation::NonBlockingLockExclusive;
+        rustix::fs::flock(&coming, lock).expect("locks");
+        let busy = desk.at(30, |gate| load(gate, &waiting.token));
+        assert!(matches!(busy, Err(Error::NotWaiting { why, .. }) if why == "runs at this moment"));
+        // It was ended as well, and told nothing.
+        drop(coming);
+        assert!(matches!(desk.last(&waiting), Event::Unknown { .. }));
+        desk.refused(&waiting, 60);
+    }
+
+    #[test]
+    fn an_end_that_is_recorded_is_not_recorded_again() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        desk.approve(&waiting, 10);
+        let grant = desk.take(&waiting, 20).expect("granted");
+        let event = Event::Ended {
+            token: waiting.token.clone(),
+            outcome: super::super::journal::Ended::default(),
+        };
+        desk.at(20, |gate| Journal::append(gate, event))
+            .expect("appends");
+        // Killed before it cleared away.
+        drop(grant);
+        assert!(matches!(desk.last(&waiting), Event::Ended { .. }));
+        assert_eq!(desk.at(50, Journal::verify).expect("whole").records, 2);
+        let left = fs::read_dir(desk.scene.around.state.join("grants")).expect("reads");
+        assert_eq!(left.count(), 0);
+    }
+
+    #[test]
+    fn a_commit_that_died_is_undone_or_stands() {
+        let desk = Desk::new();
+        let path = desk.scene.project.join("a");
+        let read = || fs::read_to_string(&path).expect("reads");
+        let (mut undone, mut step) = (0, 0);
+        loop {
+            fs::write(&path, "old").expect("writes");
+            let what = What::Files(FilesWish::Write {
+                path: PathBuf::from("a"),
+                content: Source::Bytes(b"new".to_vec()),
+            });
+            let bytes = desk.scene.proposal(what).expect("it can be").bytes();
+            let waiting = desk.at(0, |gate| gate.add(&bytes)).expect("there is room");
+            desk.approve(&waiting, 10);
+            let grant = desk.take(&waiting, 20).expect("granted");
+            desk.clock.0.set(20);
+            let mut dying = Dies {
+                left: step,
+                fails: false,
+            };
+            let mut gate = Gate::open(&desk.scene.around, &desk.clock, &mut dying).expect("opens");
+            let around = &desk.scene.around;
+            let ran = catch_unwind(AssertUnwindSafe(|| {
+                execute::run(grant, &mut gate, around, &waiting, &mut |_, _| {})
+            }));
+            if let Ok(outcome) = ran {
+                assert!(matches!(outcome, Ok(execute::Outcome::Ran(_))));
+                assert_eq!(read(), "new");
+                assert!(undone > 0, "no death came between the write and its end");
+                return;
+            }
+            let before = read();
+            let told = desk.last(&waiting);
+            let is_told = matches!(told, Event::Unknown { .. } | Event::Ended { .. });
+            assert!(is_told, "step {step}: {told:?}");
+            undone += usize::from(before == "new" && read() == "old");
+            step += 1;
+        }
     }
 
     #[test]
@@ -274,13 +543,7 @@ mod tests {
         let (one, other) = (desk.waiting(), desk.waiting());
         desk.approve(&one, 10);
         assert_eq!(desk.refused(&other, 20), "nobody has approved it");
-        let path = |w: &Waiting| {
-            desk.scene
-                .around
-                .state
-                .join(format!("grants/{}.json", w.token))
-        };
-        fs::copy(path(&one), path(&other)).expect("copies");
+        fs::copy(desk.paper(&one), desk.paper(&other)).expect("copies");
         assert_eq!(desk.refused(&other, 20), "the grant is for another content");
         let mut changed = one.clone();
         changed.digest = other.digest.clone();

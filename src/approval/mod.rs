@@ -46,12 +46,12 @@ pub(crate) use execute::SUPERVISE;
 pub use execute::{Ended, Outcome, Sink, Stream, confirm, inspect, run};
 pub use grant::Grant;
 pub use journal::{Damage, Event, Journal, Output, Record, Verified, Written};
-pub use policy::{Allowed, Line, Ruling, judge, judge_words, loose_candidates};
+pub use policy::{Allowed, Line, Ruling, judge, judge_words, loose_candidates, skipped_allow};
 pub use program::{Program, Variable};
 pub use proposal::{
     Action, Command, CommandWish, Content, Input, Place, Proposal, Source, What, Wish, propose,
 };
 pub use store::{Gate, Summary, Waiting, load, waiting};
 pub use supervise::supervise;
-pub use surroundings::Surroundings;
+pub use surroundings::{Surroundings, open_folders, own_folders};
 pub use token::Token;

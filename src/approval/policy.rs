@@ -108,21 +108,49 @@ pub fn judge(proposal: &Proposal, around: &Surroundings) -> Result<Ruling, Error
     if let Some(ruling) = ruling {
         return Ok(ruling);
     }
-    for (path, may_allow) in files_of(&command.argv, around) {
-        // stops: an `allow` that an agent wrote
-        if !may_allow || files::own_safety(&path, &around.writable).is_err() {
-            continue;
-        }
-        let rules = Rules::read(&path)?;
-        let found = rules
-            .allow
-            .into_iter()
-            .find(|rule| rule.fits(command, &proposal.cwd.path));
-        if let Some(rule) = found {
-            return Ok(Ruling::Allow(Allowed(rule.line)));
+    for (line, why) in allowing(proposal, command, around)? {
+        if why.is_none() {
+            return Ok(Ruling::Allow(Allowed(line)));
         }
     }
     Ok(Ruling::Confirm(None))
+}
+
+/// The first `allow` line that would let a proposal run, and does not count, since its file is not
+/// safe from an agent. A person who wrote it wants to know.
+///
+/// # Errors
+/// As [`judge`].
+pub fn skipped_allow(
+    proposal: &Proposal,
+    around: &Surroundings,
+) -> Result<Option<(Line, files::Unsafe)>, Error> {
+    let Action::Command(command) = &proposal.action else {
+        return Ok(None);
+    };
+    let mut lines = allowing(proposal, command, around)?.into_iter();
+    Ok(lines.find_map(|(line, why)| Some((line, why?))))
+}
+
+/// All `allow` lines that fit, each with why it does not count, if that is so.
+fn allowing(
+    proposal: &Proposal,
+    command: &Command,
+    around: &Surroundings,
+) -> Result<Vec<(Line, Option<files::Unsafe>)>, Error> {
+    let mut found = Vec::new();
+    for (path, may_allow) in files_of(&command.argv, around) {
+        if !may_allow {
+            continue;
+        }
+        let mut allow = Rules::read(&path)?.allow.into_iter();
+        if let Some(rule) = allow.find(|rule| rule.fits(command, &proposal.cwd.path)) {
+            // stops: an `allow` that an agent wrote
+            let why = files::own_safety(&path, &around.writable).err();
+            found.push((rule.line, why));
+        }
+    }
+    Ok(found)
 }
 
 /// What `deny` and `confirm` lines say about a command line, whether it is proposed or not.

@@ -28,8 +28,9 @@ const TIMEOUT_LIMIT: Duration = Duration::from_hours(24);
 const WORDS_LIMIT: usize = 128 * 1024;
 /// The most bytes of a reason: a few lines of the card.
 const REASON_LIMIT: usize = 1000;
-/// The most named inputs and files of one proposal.
-const INPUTS_LIMIT: usize = 256;
+/// The most words and named inputs of one proposal, each of which may be a file. Words are counted
+/// that are none, too: the count of files would tell which are there.
+const INPUTS_LIMIT: usize = 1024;
 const VERSION: u32 = 1;
 
 /// What an agent proposes.
@@ -106,14 +107,21 @@ pub struct Command {
 pub struct Input {
     /// Absolute, as named.
     pub path: String,
-    /// Where it leads.
+    /// Where it leads; empty where it cannot be read.
     pub target: String,
     /// Whether it is a folder.
     pub folder: bool,
-    /// SHA-256 of the content, or of the tree.
+    /// SHA-256 of the content, or of the tree; empty where it cannot be read.
     pub sha256: String,
     /// Bytes, or entries of the tree.
     pub size: u64,
+}
+
+impl Input {
+    /// Whether its content was read, so that a change of it is found.
+    pub const fn is_known(&self) -> bool {
+        !self.sha256.is_empty()
+    }
 }
 
 /// Bytes, as text where they are one.
@@ -327,10 +335,9 @@ fn build_command(
     if policy::runs_itself(&argv) {
         return Err(Error::Itself);
     }
-    let mut budget = Budget::new();
     let path = program::safe_path(env("PATH"), around);
-    let program = program::find(first, &path, around, &mut budget)?;
-    let inputs = inputs(around, &argv[1..], &wish.inputs, &mut budget)?;
+    let program = program::find(first, &path, around, &mut Budget::new())?;
+    let inputs = inputs(around, &argv[1..], &wish.inputs)?;
     let stdin = wish.stdin.map(|source| read(around, source)).transpose()?;
     Ok(Command {
         environment: program::variables(&wish.env, path, env)?,
@@ -343,56 +350,54 @@ fn build_command(
 }
 
 /// Every argument that is a file (alone, or behind a `=`), and everything that was named.
-fn inputs(
-    around: &Surroundings,
-    words: &[String],
-    named: &[PathBuf],
-    budget: &mut Budget,
-) -> Result<Vec<Input>, Error> {
+fn inputs(around: &Surroundings, words: &[String], named: &[PathBuf]) -> Result<Vec<Input>, Error> {
+    if words.len() + named.len() > INPUTS_LIMIT {
+        return Err(limit("the number of words and inputs", "1024"));
+    }
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for word in words {
+        let behind = word.split_once('=').map(|(_, value)| value);
+        let texts = [Some(word.as_str()), behind].into_iter().flatten();
+        let files = texts.map(|text| around.cwd.join(text));
+        paths.extend(files.filter(|path| path.is_file()));
+    }
+    paths.extend(named.iter().map(|path| around.cwd.join(path)));
+    let mut budget = Budget::new();
     let mut found: Vec<Input> = Vec::new();
-    let mut add = |path: PathBuf, budget: &mut Budget| {
-        let input = input(&path, budget)?;
+    for path in paths {
+        let input = input(&path, &mut budget)?;
         if !found.contains(&input) {
             found.push(input);
         }
-        if found.len() > INPUTS_LIMIT {
-            return Err(limit("the number of inputs", "256"));
-        }
-        Ok(())
-    };
-    for word in words {
-        let behind = word.split_once('=').map(|(_, value)| value);
-        for text in [Some(word.as_str()), behind].into_iter().flatten() {
-            let path = around.cwd.join(text);
-            if path.is_file() {
-                add(path, budget)?;
-            }
-        }
-    }
-    for path in named {
-        add(around.cwd.join(path), budget)?;
     }
     Ok(found)
 }
 
-/// Reads an input as it is now.
+/// Reads an input as it is now. What is not there or cannot be read is an input all the same, one
+/// without a digest: an error would tell an agent of files that its sandbox does not let it read.
+/// The card says so to the person.
 pub(super) fn input(path: &Path, budget: &mut Budget) -> Result<Input, Error> {
-    let target = path
-        .canonicalize()
-        .map_err(|error| Error::io(path, "read", error))?;
-    let folder = target.is_dir();
-    let (sha256, size) = if folder {
-        digest::tree(&target, budget)?
-    } else {
-        digest::file(&target, budget)?
-    };
-    Ok(Input {
+    let mut input = Input {
         path: program::text("an input's path", path.as_os_str())?,
-        target: program::text("an input's path", target.as_os_str())?,
-        folder,
-        sha256,
-        size,
-    })
+        target: String::new(),
+        folder: false,
+        sha256: String::new(),
+        size: 0,
+    };
+    let Ok(target) = path.canonicalize() else {
+        return Ok(input);
+    };
+    let folder = target.is_dir();
+    let read = if folder {
+        digest::tree(&target, budget)
+    } else {
+        digest::file(&target, budget)
+    };
+    if let (Ok((sha256, size)), Some(target)) = (read, target.to_str()) {
+        (input.target, input.folder) = (target.to_owned(), folder);
+        (input.sha256, input.size) = (sha256, size);
+    }
+    Ok(input)
 }
 
 /// The bytes of a source. A file is a plain one inside the project: outside the sandbox nothing is

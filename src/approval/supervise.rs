@@ -3,27 +3,31 @@
 //! It is this executable again. Its standard input brings one line, the order, and is then a
 //! lifeline: when it ends, because codexgate was killed or the time is up, the command's whole
 //! group is killed. When the command ends, so does everything left in its group. It leaves how the
-//! command ended in a file, so that a killed codexgate's run can still be told.
+//! command ended in a file, so that a killed codexgate's run can still be told; until then it holds
+//! a lock on that file, so that nobody takes a run for lost that is about to be told.
 //!
 //! A program is opened, hashed through that handle and started through it (`/proc/self/fd`), so
 //! what was hashed is what runs. A script is started by its path, right after the same comparison:
 //! its interpreter would see `/proc/self/fd/3` in place of its name. No order is believed that the
 //! run's own parent did not give; it starts nothing that the caller could not start itself.
 
+use super::clock::millis;
 use super::digest::{self, Budget};
 use super::error::Error;
+use super::journal::Ended;
 use super::proposal::Place;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::process::{Signal, WaitId, WaitIdOptions};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
+use std::time::Instant;
 
 /// The most bytes of an order: words, variables and paths.
 const ORDER_LIMIT: u64 = 8 * 1024 * 1024;
@@ -39,7 +43,8 @@ pub(super) struct Order {
     pub(super) env: Vec<(String, String)>,
     pub(super) cwd: Place,
     pub(super) stdin: Option<PathBuf>,
-    pub(super) status: PathBuf,
+    /// The folder of the run, where the status goes.
+    pub(super) folder: PathBuf,
 }
 
 /// How it ended.
@@ -52,6 +57,65 @@ pub(super) struct Status {
     pub(super) refused: Option<String>,
     /// Whether the lifeline ended first.
     pub(super) cut: bool,
+    /// Milliseconds.
+    pub(super) duration: u64,
+}
+
+/// The name of the file with the status, in the folder of the run.
+const STATUS: &str = "status";
+/// Its name while the command runs. It is locked then.
+const COMING: &str = "status.new";
+
+/// What the one in between left of a run whose codexgate is gone.
+pub(super) enum Left {
+    /// It did not get to watch a command, or it was killed as well.
+    Nothing,
+    /// It still watches.
+    Watched,
+    /// How the command ended.
+    Status(Status),
+}
+
+/// Looks into the folder of a run.
+pub(super) fn left(folder: &Path) -> Left {
+    // Its first name first: what is renamed meanwhile is found under the second.
+    if let Ok(file) = digest::open(&folder.join(COMING))
+        && rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_err()
+    {
+        return Left::Watched;
+    }
+    match Status::read(folder) {
+        Some(status) => Left::Status(status),
+        None => Left::Nothing,
+    }
+}
+
+impl Status {
+    /// The status of a run that has ended.
+    pub(super) fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(folder.join(STATUS)).ok()?).ok()
+    }
+
+    /// What is recorded where codexgate itself was ended before it could.
+    pub(super) fn told_later(self) -> Ended {
+        let failed = match (self.refused, self.cut) {
+            (Some(why), _) => format!("the command did not start: {why}"),
+            (None, true) => {
+                "codexgate was ended and the command with it; its output is not known".to_owned()
+            }
+            (None, false) => {
+                "codexgate was ended before it could record this; the output is not known"
+                    .to_owned()
+            }
+        };
+        Ended {
+            code: self.code,
+            signal: self.signal,
+            failed: Some(failed),
+            duration: self.duration,
+            ..Ended::default()
+        }
+    }
 }
 
 /// Runs as the process in between; returns when the command has ended.
@@ -68,17 +132,20 @@ pub fn supervise() -> io::Result<()> {
         .take(ORDER_LIMIT)
         .read_until(b'\n', &mut line)?;
     let order: Order = serde_json::from_slice(&line)?;
-    let status = match start(&order) {
+    let (coming, done) = (order.folder.join(COMING), order.folder.join(STATUS));
+    let mut file = File::create_new(&coming)?;
+    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    let began = Instant::now();
+    let mut status = match start(&order) {
         Ok(child) => watch(child, input)?,
         Err(error) => Status {
             refused: Some(words(&error)),
             ..Status::default()
         },
     };
-    let bytes = serde_json::to_vec(&status)?;
-    let new = order.status.with_extension("new");
-    fs::write(&new, bytes)?;
-    fs::rename(&new, &order.status)
+    status.duration = millis(began.elapsed());
+    file.write_all(&serde_json::to_vec(&status)?)?;
+    fs::rename(coming, done)
 }
 
 fn words(error: &dyn std::error::Error) -> String {
@@ -173,5 +240,6 @@ fn watch(mut child: Child, mut lifeline: impl io::Read + Send + 'static) -> io::
         signal: status.signal(),
         refused: None,
         cut,
+        duration: 0,
     })
 }

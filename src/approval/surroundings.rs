@@ -103,27 +103,19 @@ impl Surroundings {
     }
 
     fn find(site: &Site, roots: Vec<PathBuf>) -> Result<Self, Error> {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        if set("HOME").is_none() && set("XDG_STATE_HOME").is_none() {
-            return Err(Error::NoState);
-        }
-        let folders = directories::ProjectDirs::from("", "", "codexgate").ok_or(Error::NoState)?;
-        let state = folders
-            .state_dir()
-            .unwrap_or_else(|| folders.data_local_dir());
+        let (state, config) = own_folders()?;
         let executable = std::env::current_exe()
             .map_err(|error| Error::io(Path::new("/proc/self/exe"), "find", error))?;
-        let mut writable = vec![PathBuf::from("/tmp"), PathBuf::from("/dev/shm")];
-        writable.extend(set("TMPDIR").map(PathBuf::from));
+        let mut writable = open_folders();
         writable.extend(roots);
         Ok(Self {
-            state: state.to_path_buf(),
+            state,
             codex_home: site.codex_home.clone(),
             executable,
             cwd: site.cwd.clone(),
             project: site.git_root.clone().unwrap_or_else(|| site.cwd.clone()),
             writable,
-            user_policy: Some(folders.config_dir().join("config.toml")),
+            user_policy: Some(config.join("config.toml")),
             system_policy: PathBuf::from(SYSTEM_POLICY),
         })
     }
@@ -165,6 +157,30 @@ impl Surroundings {
             self.codex_home.as_deref().unwrap_or(none),
         )
     }
+}
+
+/// The state directory and the folder of the user's policy file, safe or not: `state_dir()` of the
+/// platform, `data_local_dir()` where a platform has none; on Linux `$XDG_STATE_HOME/codexgate`, by
+/// default `~/.local/state/codexgate`.
+///
+/// # Errors
+/// [`Error::NoState`]: no variable names one.
+pub fn own_folders() -> Result<(PathBuf, PathBuf), Error> {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if !set("HOME") && !set("XDG_STATE_HOME") {
+        return Err(Error::NoState);
+    }
+    let folders = directories::ProjectDirs::from("", "", "codexgate").ok_or(Error::NoState)?;
+    let state = folders.state_dir();
+    let state = state.unwrap_or_else(|| folders.data_local_dir());
+    Ok((state.to_path_buf(), folders.config_dir().to_path_buf()))
+}
+
+/// Folders that a sandboxed agent may write whatever its policy says.
+pub fn open_folders() -> Vec<PathBuf> {
+    let temporary = std::env::var_os("TMPDIR").filter(|value| !value.is_empty());
+    let fixed = ["/tmp", "/dev/shm"].map(PathBuf::from).into_iter();
+    fixed.chain(temporary.map(PathBuf::from)).collect()
 }
 
 /// Why the effective policy is open, naming what decided it; or why it cannot be told.

@@ -4,9 +4,11 @@ use super::proposal::{CommandWish, Proposal, What, Wish, build};
 use super::store::Waiting;
 use super::surroundings::Surroundings;
 use super::{Clock, Moment, Token, digest};
+use crate::files::{Disk, Folder, RealDisk};
 use std::cell::Cell;
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{CStr, OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,6 +20,72 @@ pub(crate) struct Still(pub(crate) Cell<Moment>);
 impl Clock for Still {
     fn now(&self) -> Moment {
         self.0.get()
+    }
+}
+
+/// A disk that takes so many steps. At the next one the process dies, as a panic, or this and all
+/// later ones fail.
+pub(crate) struct Dies {
+    pub(crate) left: usize,
+    pub(crate) fails: bool,
+}
+
+impl Dies {
+    fn step(&mut self) -> io::Result<RealDisk> {
+        if self.left > 0 {
+            self.left -= 1;
+            return Ok(RealDisk);
+        }
+        assert!(self.fails, "it dies here");
+        Err(io::Error::other("the disk is full"))
+    }
+}
+
+impl Disk for Dies {
+    fn create(&mut self, folder: &Folder, name: &OsStr) -> io::Result<File> {
+        self.step()?.create(folder, name)
+    }
+    fn set_owner(&mut self, file: &File, name: &OsStr, uid: u32, gid: u32) -> io::Result<()> {
+        self.step()?.set_owner(file, name, uid, gid)
+    }
+    fn set_attribute(
+        &mut self,
+        file: &File,
+        name: &OsStr,
+        key: &CStr,
+        value: Option<&[u8]>,
+    ) -> io::Result<()> {
+        self.step()?.set_attribute(file, name, key, value)
+    }
+    fn set_mode(&mut self, file: &File, name: &OsStr, mode: u32) -> io::Result<()> {
+        self.step()?.set_mode(file, name, mode)
+    }
+    fn write(&mut self, file: &mut File, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        self.step()?.write(file, name, bytes)
+    }
+    fn sync(&mut self, file: &File, name: &OsStr) -> io::Result<()> {
+        self.step()?.sync(file, name)
+    }
+    fn link(&mut self, folder: &Folder, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.step()?.link(folder, from, to)
+    }
+    fn rename(&mut self, folder: &Folder, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.step()?.rename(folder, from, to)
+    }
+    fn rename_new(&mut self, folder: &Folder, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.step()?.rename_new(folder, from, to)
+    }
+    fn unlink(&mut self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        self.step()?.unlink(folder, name)
+    }
+    fn make_folder(&mut self, folder: &Folder, name: &OsStr, mode: u32) -> io::Result<()> {
+        self.step()?.make_folder(folder, name, mode)
+    }
+    fn remove_folder(&mut self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        self.step()?.remove_folder(folder, name)
+    }
+    fn sync_folder(&mut self, folder: &Folder) -> io::Result<()> {
+        self.step()?.sync_folder(folder)
     }
 }
 

@@ -96,6 +96,24 @@ mod tests {
         assert_eq!(Token::of(b"abc").as_str(), "q9w1-dfwf-077y-mga1-83f5");
     }
 
+    #[test]
+    fn on_the_disk_it_has_one_spelling() {
+        let token = Token::of(b"abc");
+        let json = serde_json::to_string(&token).expect("text");
+        assert_eq!(json, "\"q9w1-dfwf-077y-mga1-83f5\"");
+        assert_eq!(
+            serde_json::from_str::<Token>(&json).expect("a token"),
+            token
+        );
+        for other in [
+            json.to_uppercase(),
+            json.replace('-', ""),
+            "\"q9w1\"".to_owned(),
+        ] {
+            assert!(serde_json::from_str::<Token>(&other).is_err(), "{other}");
+        }
+    }
+
     proptest! {
         #[test]
         fn a_token_is_read_back_however_it_is_read_aloud(bytes in any::<Vec<u8>>()) {

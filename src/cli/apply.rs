@@ -15,7 +15,7 @@ use crate::approval::{
 };
 use crate::files::{CONFIG_LIMIT, RealDisk};
 use crate::report::{Diagnostic, Ui};
-use crate::text::{quote, visible};
+use crate::text::visible;
 
 /// Propose a command or a change of files, or run what a person approved
 ///
@@ -61,7 +61,7 @@ pub struct Args {
     timeout: Duration,
 
     /// How long the proposal waits, at most 24h
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = gated::duration)]
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = gated::duration)]
     expires: Duration,
 
     /// Change files as this unified diff says
@@ -105,7 +105,11 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
             confirm(&mut gate, &around, &waiting, args.format, ui)
         }
         Ruling::Confirm(_) | Ruling::Deny(_) => {
-            preview(&around, &waiting, &ruling, args.format, ui);
+            if let Some((line, why)) = approval::skipped_allow(waiting.proposal(), &around)? {
+                let title = format!("{line} would allow this, and does not count");
+                ui.diagnose(&Diagnostic::warning(title).note(why.to_string()));
+            }
+            preview(&waiting, &ruling, args.format, ui);
             Ok(Exit::Done)
         }
     }
@@ -147,12 +151,12 @@ fn source(path: &Path) -> Result<Source, Failure> {
     }
 }
 
-fn preview(around: &Surroundings, waiting: &Waiting, ruling: &Ruling, format: Format, ui: &mut Ui) {
-    let card = Card::of(waiting);
+fn preview(waiting: &Waiting, ruling: &Ruling, format: Format, ui: &mut Ui) {
+    let card = Card::told(waiting);
     let token = waiting.token();
-    let own = around.executable.to_string_lossy();
-    let confirm = quote::words([&own, "apply", "--confirm", token.as_str()]);
-    let approve = approval::for_terminal(&around.executable, token);
+    // The spelling that the installed rule matches, not the file behind its links.
+    let confirm = gated::own_command(&["apply", "--confirm", token.as_str()]);
+    let approve = approval::for_terminal(&gated::called_as(), token);
     match format {
         Format::Json => ui.line(
             json!({
@@ -173,8 +177,7 @@ fn preview(around: &Surroundings, waiting: &Waiting, ruling: &Ruling, format: Fo
             ui.line(format!("token: {token}"));
             ui.say(format!(
                 "nothing ran. A person must approve it: call the tool `codexgate_approve` with the \
-                 token, or ask for `{approve}` in a terminal. Then run `{}`",
-                visible(&confirm)
+                 token, or ask for `{approve}` in a terminal. Then run `{confirm}`"
             ));
         }
     }

@@ -4,9 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use super::gated;
 use super::{Exit, Failure, Globals};
-use crate::approval::{
-    self, By, Card, Clock as _, Gate, Question, SystemClock, Token, Verdict, utc,
-};
+use crate::approval::{self, By, Card, Clock as _, Question, SystemClock, Token, Verdict, utc};
 use crate::files::RealDisk;
 use crate::report::{Diagnostic, Ui};
 
@@ -32,13 +30,13 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
-    let around = gated::for_person(globals)?;
     if !args.card {
         gated::no_agent("approves")?;
         needs_terminal()?;
     }
+    let around = gated::for_person(globals)?;
     let mut disk = RealDisk;
-    let mut gate = Gate::open(&around, &SystemClock, &mut disk)?;
+    let mut gate = gated::open(&around, &mut disk)?;
     let waiting = approval::load(&mut gate, &args.token)?;
     approval::inspect(&waiting, &around)?;
     ui.line(Card::of(&waiting).text());
@@ -63,8 +61,8 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
         Verdict::Nothing(why) => {
             approval::undecided(&mut gate, &waiting, &by, why)?;
             ui.say(format!(
-                "not approved: {why}; it waits on, `codexgate reject {}` removes it",
-                args.token
+                "not approved: {why}; it waits on, `{}` removes it",
+                gated::own_command(&["reject", args.token.as_str()])
             ));
             Ok(Exit::Refused)
         }

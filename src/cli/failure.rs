@@ -15,6 +15,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use super::gated;
 use crate::approval;
 use crate::codex::site;
 use crate::document::LineIndex;
@@ -194,11 +195,11 @@ impl From<approval::Error> for Failure {
             ),
             E::Sandboxed { .. } => (
                 Exit::Refused,
-                Some(
-                    "run it as one plain command, the absolute path first and `apply` second, so \
-                     that the rule of `codexgate install` lets it leave the sandbox"
-                        .into(),
-                ),
+                Some(format!(
+                    "run it as one plain command that begins with `{}`: the rule of \
+                         `codexgate install` lets that alone leave the sandbox",
+                    gated::own_command(&["apply"])
+                )),
             ),
             E::OtherFolder { .. } => (
                 Exit::Refused,
@@ -208,19 +209,23 @@ impl From<approval::Error> for Failure {
             E::NoGrant { token, .. } => (
                 Exit::Refused,
                 Some(format!(
-                    "a person approves it with `codexgate approve {token}`"
+                    "a person approves it with `{}`",
+                    gated::own_command(&["approve", token.as_str()])
                 )),
             ),
             E::Full { .. } => (
                 Exit::Refused,
-                Some("see `codexgate pending`; reject some, or let them expire".into()),
+                Some(format!(
+                    "a person sees them with `{}` and rejects some, or they expire",
+                    gated::own_command(&["pending"])
+                )),
             ),
             E::Journal(_) => (
                 Exit::Refused,
-                Some(
-                    "`codexgate journal verify` says more; move both files away to begin anew"
-                        .into(),
-                ),
+                Some(format!(
+                    "`{}` says more; move both files away to begin anew",
+                    gated::own_command(&["journal", "verify"])
+                )),
             ),
             E::Changed { .. } | E::NotWaiting { .. } => {
                 (Exit::Refused, Some("propose it again".into()))

@@ -4,8 +4,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::state::{State, open_folders};
+use super::state::State;
 use super::{Exit, Failure, variable};
+use crate::approval::open_folders;
 use crate::codex::Site;
 use crate::codex::ask::{self, SeenHook};
 use crate::plan::install::AskCodex;

@@ -3,14 +3,16 @@
 //! None of them takes `-C`, `--codex-home` or `--system-root`: with these a caller would choose
 //! which policy judges it.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Exit, Failure, Globals, Places};
-use crate::approval::{Moment, Surroundings, Token, utc};
+use crate::approval::{Error, Gate, Moment, Surroundings, SystemClock, Token, utc};
 use crate::codex::Site;
+use crate::files::RealDisk;
 use crate::plan::secret;
 use crate::report::Diagnostic;
-use crate::text::redact;
+use crate::text::{quote, redact, visible};
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -48,6 +50,46 @@ pub fn no_agent(what: &str) -> Result<(), Failure> {
     let message =
         format!("only a person {what}, and Codex started this (`CODEX_THREAD_ID` is set)");
     Err(Failure::new(Exit::Refused, Diagnostic::error(message)).hint("open a terminal of your own"))
+}
+
+/// Opens the state directory for a person's command. In Codex's sandbox it says that it is one.
+pub fn open<'a>(around: &Surroundings, disk: &'a mut RealDisk) -> Result<Gate<'a>, Failure> {
+    Gate::open(around, &SystemClock, disk).map_err(of_person)
+}
+
+fn of_person(error: Error) -> Failure {
+    match error {
+        Error::Sandboxed { .. } => Failure::of(Exit::Refused, &error)
+            .hint("a person runs this in a terminal of their own, outside of Codex"),
+        error => error.into(),
+    }
+}
+
+/// The absolute path under which whoever started this one found it: the rule that lets it leave
+/// the sandbox matches that spelling alone, so a link stays a link.
+pub fn called_as() -> PathBuf {
+    let real = std::env::current_exe().unwrap_or_default();
+    let is_this = |path: &Path| path.canonicalize().is_ok_and(|path| path == real);
+    let name = std::env::args_os().next().map(PathBuf::from);
+    let found = match name {
+        Some(name) if name.is_absolute() => Some(name),
+        Some(name) if name.components().count() == 1 => std::env::var_os("PATH")
+            .iter()
+            .flat_map(std::env::split_paths)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(&name))
+            .find(|path| is_this(path)),
+        _ => None,
+    };
+    found.filter(|path| is_this(path)).unwrap_or(real)
+}
+
+/// A command line of ours that is told to an agent or a person, as a shell takes it.
+pub fn own_command(words: &[&str]) -> String {
+    let program = called_as();
+    let program = program.to_string_lossy();
+    let line = quote::words(std::iter::once(program.as_ref()).chain(words.iter().copied()));
+    visible(&line).into_owned()
 }
 
 /// A token in any spelling, for clap.
@@ -101,6 +143,20 @@ pub fn without_secrets(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_the_sandbox_a_persons_command_is_not_told_how_to_propose() {
+        let sandboxed = || Error::Sandboxed {
+            state: PathBuf::from("/s"),
+            source: std::io::ErrorKind::PermissionDenied.into(),
+        };
+        let text = of_person(sandboxed()).diagnostic().render();
+        assert!(text.contains("a terminal of their own"), "{text}");
+        assert!(!text.contains("apply"), "{text}");
+        let text = Failure::from(sandboxed()).diagnostic().render();
+        let own = own_command(&["apply"]);
+        assert!(own.starts_with('/') && text.contains(&own), "{text}");
+    }
 
     #[test]
     fn durations_have_units() {

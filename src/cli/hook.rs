@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _};
 
-use super::mcp::called_as;
+use super::gated::called_as;
 use super::{Exit, Failure, Globals, variable};
 use crate::approval::Surroundings;
 use crate::codex::site::Environment;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use indexmap::IndexMap;
 
 use super::gate::{self, RealCodex};
+use super::gated;
 use super::state::State;
 use super::write::{Act, Ended, Ending, Format, ScopeWord, scopes};
 use super::{Exit, Failure, Globals, Places};
@@ -369,14 +370,10 @@ fn needs_root(failure: Failure, request: &Request) -> Failure {
         return failure;
     }
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let program = std::env::current_exe().map_or_else(
-        |_| "codexgate".to_owned(),
-        |path| path.display().to_string(),
-    );
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     failure.hint(format!(
-        "the system's file needs its owner's rights: `sudo {} {}`",
-        quote::word(&program),
-        quote::words(&words)
+        "the system's file needs its owner's rights: `sudo {}`",
+        gated::own_command(&words)
     ))
 }
 

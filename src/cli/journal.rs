@@ -62,7 +62,7 @@ enum Verb {
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
     let around = gated::for_person(globals)?;
     let mut disk = RealDisk;
-    let mut gate = Gate::open(&around, &SystemClock, &mut disk)?;
+    let mut gate = gated::open(&around, &mut disk)?;
     match &args.verb {
         Verb::List => {
             for record in records(&mut gate, None)? {

@@ -1,10 +1,10 @@
 //! `codexgate mcp`: the approver, started by Codex.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::failure::{Exit, Failure};
+use super::gated::called_as;
 use super::{Globals, Places, variable};
 use crate::approval::{Clock as _, Surroundings, SystemClock};
 use crate::mcp::{GateDesk, Now, Refusal, Server, TELL, serve};
@@ -55,23 +55,4 @@ pub fn run(_: &Args, globals: &Globals) -> Result<Exit, Failure> {
         Failure::new(Exit::Unable, error.note(source.to_string()))
     })?;
     Ok(Exit::Done)
-}
-
-/// The absolute path under which whoever started this one found it: the rule that lets it leave
-/// the sandbox matches that spelling alone, so a link stays a link.
-pub(super) fn called_as() -> PathBuf {
-    let real = std::env::current_exe().unwrap_or_default();
-    let is_this = |path: &Path| path.canonicalize().is_ok_and(|path| path == real);
-    let name = std::env::args_os().next().map(PathBuf::from);
-    let found = match name {
-        Some(name) if name.is_absolute() => Some(name),
-        Some(name) if name.components().count() == 1 => std::env::var_os("PATH")
-            .iter()
-            .flat_map(std::env::split_paths)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(&name))
-            .find(|path| is_this(path)),
-        _ => None,
-    };
-    found.filter(|path| is_this(path)).unwrap_or(real)
 }

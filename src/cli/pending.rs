@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::gated::{self, Format};
 use super::{Exit, Failure, Globals};
-use crate::approval::{self, Gate, SystemClock, utc};
+use crate::approval::{self, utc};
 use crate::files::RealDisk;
 use crate::report::Ui;
 use crate::text::{quote, visible};
@@ -24,7 +24,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
     let around = gated::for_person(globals)?;
     let mut disk = RealDisk;
-    let mut gate = Gate::open(&around, &SystemClock, &mut disk)?;
+    let mut gate = gated::open(&around, &mut disk)?;
     let found = approval::waiting(&mut gate)?;
     if args.format == Format::Json {
         let items: Vec<_> = found

@@ -2,7 +2,7 @@
 
 use super::gated;
 use super::{Exit, Failure, Globals};
-use crate::approval::{self, By, Gate, SystemClock, Token};
+use crate::approval::{self, By, Token};
 use crate::files::RealDisk;
 use crate::report::Ui;
 
@@ -27,10 +27,10 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
-    let around = gated::for_person(globals)?;
     gated::no_agent("rejects")?;
+    let around = gated::for_person(globals)?;
     let mut disk = RealDisk;
-    let mut gate = Gate::open(&around, &SystemClock, &mut disk)?;
+    let mut gate = gated::open(&around, &mut disk)?;
     let waiting = approval::load(&mut gate, &args.token)?;
     let by = By::Terminal(format!("uid {}", rustix::process::getuid().as_raw()));
     approval::reject(&mut gate, &waiting, &by, args.reason.clone())?;

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use crate::approval;
 use crate::files;
 
 /// The state directory, or why there is none.
@@ -20,25 +21,17 @@ pub enum State {
 }
 
 impl State {
-    /// Finds it: `state_dir()` of the platform, `data_local_dir()` where a platform has none; on
-    /// Linux `$XDG_STATE_HOME/codexgate`, by default `~/.local/state/codexgate`.
+    /// Finds it, where every command of the gate does.
     pub fn find() -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if !set("HOME") && !set("XDG_STATE_HOME") {
-            return Self::Unusable {
-                why: "neither `HOME` nor `XDG_STATE_HOME` is set".to_owned(),
-            };
-        }
-        let Some(folders) = directories::ProjectDirs::from("", "", "codexgate") else {
-            return Self::Unusable {
-                why: "this system names no folder for state".to_owned(),
-            };
+        let folder = match approval::own_folders() {
+            Ok((state, _)) => state,
+            Err(error) => {
+                return Self::Unusable {
+                    why: error.to_string(),
+                };
+            }
         };
-        let folder = folders
-            .state_dir()
-            .unwrap_or_else(|| folders.data_local_dir())
-            .to_path_buf();
-        match files::state_dir_safety(&folder, &open_folders()) {
+        match files::state_dir_safety(&folder, &approval::open_folders()) {
             Ok(()) => Self::Safe(folder),
             Err(reason) => Self::Unusable {
                 why: reason.to_string(),
@@ -53,15 +46,4 @@ impl State {
             Self::Unusable { .. } => None,
         }
     }
-}
-
-/// Folders that a sandboxed agent may write whatever its policy says.
-pub fn open_folders() -> Vec<PathBuf> {
-    let mut folders = vec![PathBuf::from("/tmp"), PathBuf::from("/dev/shm")];
-    folders.extend(
-        std::env::var_os("TMPDIR")
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from),
-    );
-    folders
 }

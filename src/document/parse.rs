@@ -249,6 +249,8 @@ struct Builder<'t> {
     root: Node,
     statements: Vec<Statement>,
     section: KeyPath,
+    /// Where what is read just now belongs.
+    path: KeyPath,
 }
 
 impl<'t> Builder<'t> {
@@ -268,6 +270,7 @@ impl<'t> Builder<'t> {
             root: Node::table(Span::default(), Span::new(0, text.len()), Form::Root),
             statements: Vec::new(),
             section: KeyPath::root(),
+            path: KeyPath::root(),
         };
         while let Some(event) = builder.events.next() {
             match event.kind() {
@@ -343,9 +346,10 @@ impl<'t> Builder<'t> {
 
     /// `a.b = value` on a line of its own.
     fn line(&mut self, first: Event) -> Result<(), SyntaxError> {
-        let section = self.section.clone();
-        let pair = self.pair(first, &section, None)?;
-        let target = section
+        self.path.clone_from(&self.section);
+        let pair = self.pair(first, None)?;
+        let target = self
+            .section
             .parts()
             .iter()
             .try_fold(&mut self.root, |node, part| match &mut node.data {
@@ -357,13 +361,8 @@ impl<'t> Builder<'t> {
         insert(target, pair, &first)
     }
 
-    /// `a.b = value`, of which `first` is the first key, into the table at `base`.
-    fn pair(
-        &mut self,
-        first: Event,
-        base: &KeyPath,
-        braces: Option<Span>,
-    ) -> Result<Pair, SyntaxError> {
+    /// `a.b = value`, of which `first` is the first key, into the table at `self.path`.
+    fn pair(&mut self, first: Event, braces: Option<Span>) -> Result<Pair, SyntaxError> {
         let mut keys = vec![self.key(&first)?];
         loop {
             let event = self.events.next().ok_or_else(|| unplaced(&first))?;
@@ -374,29 +373,32 @@ impl<'t> Builder<'t> {
                 _ => return Err(unplaced(&event)),
             }
         }
-        let mut path = base.clone();
-        path.0.extend(keys.iter().map(|(name, _)| name.clone()));
+        let base = self.path.0.len();
+        self.path
+            .0
+            .extend(keys.iter().map(|(name, _)| name.clone()));
+        // The statement stands before those inside its value, which complete it.
         let at = self.statements.len();
         self.statements.push(Statement {
-            path: path.clone(),
+            path: self.path.clone(),
             span: Span::default(),
             kind: StatementKind::Header,
         });
-        let mut value = self.value(&path)?;
+        let mut value = self.value()?;
+        self.path.0.truncate(base);
         value.key = keys.last().map(|(_, span)| *span).unwrap_or_default();
-        self.statements[at] = Statement {
-            path,
-            span: Span::new(first.span().start(), value.span.end),
-            kind: StatementKind::Pair {
-                keys: keys.iter().map(|(_, span)| *span).collect(),
-                value: value.span,
-                braces,
-            },
+        let statement = &mut self.statements[at];
+        statement.span = Span::new(first.span().start(), value.span.end);
+        statement.kind = StatementKind::Pair {
+            keys: keys.iter().map(|(_, span)| *span).collect(),
+            value: value.span,
+            braces,
         };
         Ok(Pair { keys, value })
     }
 
-    fn value(&mut self, path: &KeyPath) -> Result<Node, SyntaxError> {
+    /// The value at `self.path`.
+    fn value(&mut self) -> Result<Node, SyntaxError> {
         let Some(event) = self.events.next() else {
             return Err(SyntaxError {
                 message: "a value is missing".to_owned(),
@@ -414,7 +416,13 @@ impl<'t> Builder<'t> {
                         EventKind::ValueSep => {
                             self.events.next();
                         }
-                        _ => items.push(self.value(&path.join(items.len().to_string()))?),
+                        // A scalar has nothing below it that would ask for its path.
+                        EventKind::Scalar => items.push(self.value()?),
+                        _ => {
+                            self.path.0.push(items.len().to_string());
+                            items.push(self.value()?);
+                            self.path.0.pop();
+                        }
                     }
                 }
                 let close = self.events.next().ok_or_else(|| unplaced(&event))?;
@@ -425,12 +433,12 @@ impl<'t> Builder<'t> {
                     data: Data::Array(items),
                 })
             }
-            EventKind::InlineTableOpen => self.inline(&event, path),
+            EventKind::InlineTableOpen => self.inline(&event),
             _ => Err(unplaced(&event)),
         }
     }
 
-    fn inline(&mut self, open: &Event, path: &KeyPath) -> Result<Node, SyntaxError> {
+    fn inline(&mut self, open: &Event) -> Result<Node, SyntaxError> {
         let from = self.statements.len();
         let mut node = Node::table(Span::default(), Span::default(), Form::Inline);
         let close = loop {
@@ -439,7 +447,7 @@ impl<'t> Builder<'t> {
                 EventKind::InlineTableClose => break event,
                 EventKind::ValueSep => {}
                 EventKind::SimpleKey => {
-                    let pair = self.pair(event, path, Some(Span::default()))?;
+                    let pair = self.pair(event, Some(Span::default()))?;
                     insert(&mut node, pair, &event)?;
                 }
                 _ => return Err(unplaced(&event)),

@@ -31,7 +31,7 @@ pub use disk::{Disk, RealDisk};
 pub use error::{Error, Kind, Left};
 pub use lock::Folder;
 pub use read::{
-    CONFIG_LIMIT, Found, Identity, Snapshot, nearest_folder, read, read_below, target_of,
+    CONFIG_LIMIT, Found, Identity, Snapshot, content, nearest_folder, read, read_below, target_of,
 };
 pub use recover::{Recovered, recover};
 pub use replace::{After, Write};

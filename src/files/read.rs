@@ -148,6 +148,22 @@ pub fn read(path: &Path, limit: u64) -> Result<Found, Error> {
     }))
 }
 
+/// The bytes of the file at `path`, at most `limit` of them; `None` where nothing is there. It is
+/// [`read`] for who writes nothing: where folders lead is asked only when the way is not plain.
+///
+/// # Errors
+/// As [`read`].
+pub fn content(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
+    if let Ok(Some((bytes, ..))) = read_opened(rustix::fs::CWD, path.as_os_str(), path, limit) {
+        return Ok(Some(bytes));
+    }
+    // Missing, a link, or an error that is to be told apart.
+    Ok(match read(path, limit)? {
+        Found::Missing => None,
+        Found::File(snapshot) => Some(snapshot.bytes),
+    })
+}
+
 /// Reads the plain file at `path`, which must lie below `root` (canonical) after all links. It is
 /// opened through folders that are no links, so nobody who swaps one for a link meanwhile can make
 /// this read a file elsewhere. `None`: it lies outside.
@@ -375,6 +391,24 @@ mod tests {
         );
         assert_eq!(file.target, path);
         assert!(!file.is_linked());
+    }
+
+    #[test]
+    fn content_is_what_read_reads() {
+        let (_keep, dir) = folder();
+        fs::write(dir.join("a"), "text").expect("written");
+        symlink("a", dir.join("link")).expect("link");
+        symlink("nowhere", dir.join("dangling")).expect("link");
+        for name in ["a", "link", "dangling", "missing", "a/b", "."] {
+            let path = dir.join(name);
+            let read = read(&path, 4).map(|found| found.bytes().map(<[u8]>::to_vec));
+            let content = content(&path, 4);
+            assert_eq!(format!("{content:?}"), format!("{read:?}"), "{name}");
+        }
+        assert!(matches!(
+            content(&dir.join("a"), 3),
+            Err(Error::TooLarge { .. })
+        ));
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub enum Found {
 /// # Errors
 /// A path that is not there, or a file that is none of Codex's.
 pub fn discover(site: &Site, paths: &[PathBuf], scope: Scope) -> Result<Vec<Found>, Error> {
-    let mut walk = Walk::new(site);
+    let walk = Walk::new(site);
     if paths.is_empty() {
         walk.tree(&site.project);
         for folder in above(site) {
@@ -140,46 +140,6 @@ fn kind_of(path: &Path) -> Option<Kind> {
     })
 }
 
-/// What a walk comes upon.
-enum Hit {
-    DotCodex(PathBuf),
-    Closed(PathBuf, String),
-}
-
-/// Looks at one entry of a tree: takes a `.codex`, enters other folders, passes over the rest.
-fn visit(
-    entry: &ignore::DirEntry,
-    top: &Path,
-    folders: &AtomicUsize,
-    hit: &impl Fn(Hit),
-) -> WalkState {
-    const TOO_MUCH: &str = "what lies below is too much to look into";
-    let name = entry.file_name();
-    if entry.depth() > 0 && name == DOT_CODEX {
-        hit(Hit::DotCodex(entry.path().to_path_buf()));
-        return WalkState::Skip;
-    }
-    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-        return WalkState::Continue;
-    }
-    if entry.depth() > 0 && NOT_ENTERED.iter().any(|skipped| name == *skipped) {
-        return WalkState::Skip;
-    }
-    match folders.fetch_add(1, Ordering::Relaxed) {
-        // Once, and as the top: which of the folders comes first differs from run to run.
-        MAX_FOLDERS => {
-            hit(Hit::Closed(top.to_path_buf(), TOO_MUCH.to_owned()));
-            WalkState::Quit
-        }
-        count if count > MAX_FOLDERS => WalkState::Quit,
-        _ if entry.depth() > MAX_DEPTH => {
-            hit(Hit::Closed(entry.path().to_path_buf(), TOO_MUCH.to_owned()));
-            WalkState::Skip
-        }
-        _ => WalkState::Continue,
-    }
-}
-
 /// The place of an error of the walk, and why; no reason where the place is gone.
 fn closed(error: ignore::Error, top: &Path) -> (PathBuf, Option<String>) {
     match error {
@@ -194,7 +154,8 @@ fn closed(error: ignore::Error, top: &Path) -> (PathBuf, Option<String>) {
 struct Walk<'a> {
     site: &'a Site,
     homes: Vec<Place>,
-    found: Vec<Found>,
+    // Threads of a walk add to it.
+    found: Mutex<Vec<Found>>,
 }
 
 /// A folder of Codex's.
@@ -229,12 +190,12 @@ impl<'a> Walk<'a> {
         Self {
             site,
             homes: homes.into_iter().map(place).collect(),
-            found: Vec::new(),
+            found: Mutex::new(Vec::new()),
         }
     }
 
     /// A folder that was given: one of Codex's, else a tree to look for them in.
-    fn folder(&mut self, folder: &Path) {
+    fn folder(&self, folder: &Path) {
         if self.home_of(folder) == Home::Loose {
             self.tree(folder);
         } else {
@@ -245,15 +206,8 @@ impl<'a> Walk<'a> {
     /// Every `.codex` at and below `top`.
     ///
     /// Nothing that git or anyone else ignores is left out: Codex loads it all the same.
-    fn tree(&mut self, top: &Path) {
+    fn tree(&self, top: &Path) {
         let folders = AtomicUsize::new(0);
-        let hits = Mutex::new(Vec::new());
-        let hit = |hit: Hit| {
-            // A thread that panicked left the list whole.
-            hits.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(hit);
-        };
         let walk = ignore::WalkBuilder::new(top)
             .standard_filters(false)
             .max_depth(Some(MAX_DEPTH + 1))
@@ -261,26 +215,49 @@ impl<'a> Walk<'a> {
             .build_parallel();
         walk.run(|| {
             Box::new(|entry| match entry {
-                Ok(entry) => visit(&entry, top, &folders, &hit),
+                Ok(entry) => self.visit(&entry, top, &folders),
                 Err(error) => {
                     let (path, why) = closed(error, top);
                     // What went away meanwhile is nothing to judge.
                     if let Some(why) = why {
-                        hit(Hit::Closed(path, why));
+                        self.close(path, why);
                     }
                     WalkState::Continue
                 }
             })
         });
-        for hit in hits.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            match hit {
-                Hit::DotCodex(path) => self.dot_codex(&path),
-                Hit::Closed(path, why) => self.close(path, why),
+    }
+
+    /// Looks at one entry of a tree: takes a `.codex`, enters other folders, passes over the rest.
+    fn visit(&self, entry: &ignore::DirEntry, top: &Path, folders: &AtomicUsize) -> WalkState {
+        const TOO_MUCH: &str = "what lies below is too much to look into";
+        let name = entry.file_name();
+        if entry.depth() > 0 && name == DOT_CODEX {
+            self.dot_codex(entry.path());
+            return WalkState::Skip;
+        }
+        if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            return WalkState::Continue;
+        }
+        if entry.depth() > 0 && NOT_ENTERED.iter().any(|skipped| name == *skipped) {
+            return WalkState::Skip;
+        }
+        match folders.fetch_add(1, Ordering::Relaxed) {
+            // Once, and as the top: which of the folders comes first differs from run to run.
+            MAX_FOLDERS => {
+                self.close(top.to_path_buf(), TOO_MUCH);
+                WalkState::Quit
             }
+            count if count > MAX_FOLDERS => WalkState::Quit,
+            _ if entry.depth() > MAX_DEPTH => {
+                self.close(entry.path().to_path_buf(), TOO_MUCH);
+                WalkState::Skip
+            }
+            _ => WalkState::Continue,
         }
     }
 
-    fn dot_codex(&mut self, path: &Path) {
+    fn dot_codex(&self, path: &Path) {
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => self.codex_folder(path),
             // A plain file of that name is nothing to Codex.
@@ -290,7 +267,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The files of one of Codex's folders, by name.
-    fn codex_folder(&mut self, folder: &Path) {
+    fn codex_folder(&self, folder: &Path) {
         let home = self.home_of(folder);
         for name in [
             "config.toml",
@@ -318,13 +295,14 @@ impl<'a> Walk<'a> {
     }
 
     /// The files in `folder` whose names are of `kind`.
-    fn named(&mut self, folder: &Path, kind: Kind) {
+    fn named(&self, folder: &Path, kind: Kind) {
         match fs::read_dir(folder) {
             Ok(entries) => {
-                for entry in entries.flatten() {
-                    let path = entry.path();
-                    if kind_of(&path) == Some(kind) {
-                        self.add(path, kind);
+                for entry in entries {
+                    match entry.map(|entry| entry.path()) {
+                        Ok(path) if kind_of(&path) == Some(kind) => self.add(path, kind),
+                        Ok(_) => {}
+                        Err(error) => self.close(folder.to_path_buf(), error.to_string()),
                     }
                 }
             }
@@ -333,13 +311,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn add(&mut self, path: PathBuf, kind: Kind) {
+    fn add(&self, path: PathBuf, kind: Kind) {
         let home = self.home_of(&path);
         self.add_of(path, kind, home);
     }
 
-    fn add_of(&mut self, path: PathBuf, kind: Kind, home: Home) {
-        self.found.push(Found::File(Subject {
+    fn add_of(&self, path: PathBuf, kind: Kind, home: Home) {
+        self.push(Found::File(Subject {
             shown: shown(&path, &self.site.cwd),
             home,
             kind,
@@ -347,9 +325,15 @@ impl<'a> Walk<'a> {
         }));
     }
 
-    fn close(&mut self, path: PathBuf, why: impl Into<String>) {
+    fn push(&self, found: Found) {
+        // A thread that panicked left the list whole.
+        let mut list = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push(found);
+    }
+
+    fn close(&self, path: PathBuf, why: impl Into<String>) {
         let subject = self.subject(path, Kind::Folder);
-        self.found.push(Found::Closed(subject, why.into()));
+        self.push(Found::Closed(subject, why.into()));
     }
 
     fn subject(&self, path: PathBuf, kind: Kind) -> Subject {
@@ -389,11 +373,14 @@ impl<'a> Walk<'a> {
         Home::Loose
     }
 
-    fn finish(mut self) -> Vec<Found> {
-        self.found.sort_by(|a, b| a.subject().cmp_key(b.subject()));
-        self.found
-            .dedup_by(|a, b| a.subject().path == b.subject().path);
-        self.found
+    fn finish(self) -> Vec<Found> {
+        let mut found = self
+            .found
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        found.sort_by(|a, b| a.subject().cmp_key(b.subject()));
+        found.dedup_by(|a, b| a.subject().path == b.subject().path);
+        found
     }
 }
 

@@ -5,10 +5,12 @@
 //! not UTF-8 are kept with replacement characters, so that a place in them can still be shown.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use super::json::{self, Json};
 use super::secret::{self, Secret};
+use super::shape::{self, Fault};
 use crate::codex::version::Version;
 use crate::document::{
     Data, Document, KeyPath, LineIndex, Node, Span, Statement, StatementKind, SyntaxError,
@@ -201,11 +203,12 @@ impl Source {
 }
 
 /// The view of one TOML file that parses.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct ConfigFile<'a> {
     source: &'a Source,
     document: &'a Document,
     version: Version,
+    faults: OnceCell<Vec<Fault<'a>>>,
 }
 
 impl<'a> ConfigFile<'a> {
@@ -216,9 +219,15 @@ impl<'a> ConfigFile<'a> {
                 source,
                 document,
                 version,
+                faults: OnceCell::new(),
             }),
             _ => None,
         }
+    }
+
+    /// Every difference from the keys that Codex knows, found once for all rules.
+    pub fn faults(&self) -> &[Fault<'a>] {
+        self.faults.get_or_init(|| shape::faults(self))
     }
 
     /// Which of Codex's files it is.

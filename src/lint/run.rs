@@ -1,6 +1,6 @@
 //! Reads each file once, parses it once, and asks every rule.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::discover::{self, discover};
@@ -12,7 +12,7 @@ use super::rules_file::RulesFile;
 use super::{Check, Scope, Severity, Silenced, fingerprint, ignore, layers};
 use crate::codex::Site;
 use crate::codex::version::Version;
-use crate::files::{self, Found};
+use crate::files;
 
 /// One file and what was found in it.
 #[derive(Debug)]
@@ -116,12 +116,14 @@ pub fn judge_in(site: &Site, sources: Vec<Source>, version: Version, scope: Scop
 fn read_one(found: discover::Found) -> Option<Source> {
     Some(match found {
         discover::Found::Closed(subject, why) => Source::unreadable(subject, why),
-        discover::Found::File(subject) => match read(&subject.path) {
-            Ok(Some(bytes)) => Source::parse(subject, bytes),
-            // It went away between looking and reading.
-            Ok(None) => return None,
-            Err(why) => Source::unreadable(subject, why),
-        },
+        discover::Found::File(subject) => {
+            match files::content(&subject.path, files::CONFIG_LIMIT) {
+                Ok(Some(bytes)) => Source::parse(subject, bytes),
+                // It went away between looking and reading.
+                Ok(None) => return None,
+                Err(error) => Source::unreadable(subject, why(error)),
+            }
+        }
     })
 }
 
@@ -177,15 +179,17 @@ pub fn judge(source: &Source, version: Version) -> Vec<Finding> {
 fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Finding> {
     let mut found = Findings::holding(source, more);
     let view = ConfigFile::new(source, version);
-    let config = view.filter(|file| file.kind().is_config());
-    let requirements = view.filter(|file| file.kind() == Kind::Requirements);
+    let config = view.as_ref().filter(|file| file.kind().is_config());
+    let requirements = view
+        .as_ref()
+        .filter(|file| file.kind() == Kind::Requirements);
     let hooks = HooksFile::new(source, version);
     let rules = RulesFile::new(source);
     for rule in RULES {
         match rule.check {
             Check::Source(check) => check(source, &mut found),
             Check::File(check) | Check::FileAndLayers(check, _) => {
-                if let Some(file) = &config {
+                if let Some(file) = config {
                     check(file, &mut found);
                 }
             }
@@ -200,7 +204,7 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
                 }
             }
             Check::Requirements(check) => {
-                if let Some(file) = &requirements {
+                if let Some(file) = requirements {
                     check(file, &mut found);
                 }
             }
@@ -209,15 +213,6 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
         }
     }
     ignore::apply(source, found.into_sorted())
-}
-
-/// The bytes of `path`; nothing, where it is not there; else why it cannot be read.
-fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    match files::read(path, files::CONFIG_LIMIT) {
-        Ok(Found::File(snapshot)) => Ok(Some(snapshot.bytes)),
-        Ok(Found::Missing) => Ok(None),
-        Err(error) => Err(why(error)),
-    }
 }
 
 /// The reason without the path, which the finding's place names.

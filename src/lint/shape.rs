@@ -9,6 +9,7 @@
 //! lacks, which approval policies are gone, and hooks.
 
 use crate::codex::check;
+use crate::codex::effective::is_denied_in_projects;
 use crate::codex::features::{self, Shape};
 use crate::codex::keys::{Array, Key, ROOT, Rest, Table, Type};
 use crate::codex::server::{self, ServerError};
@@ -55,8 +56,11 @@ pub enum What {
     },
 }
 
-/// Every difference in `file`. Keys that Codex takes from no project are left out in one.
-pub fn faults<'a>(file: &ConfigFile<'a>, denied: impl Fn(&[&str]) -> bool) -> Vec<Fault<'a>> {
+/// Every difference in `file`. Keys that Codex takes from no project are left out in one. Rules ask
+/// [`ConfigFile::faults`], which keeps it.
+pub fn faults<'a>(file: &ConfigFile<'a>) -> Vec<Fault<'a>> {
+    let denied =
+        |path: &[&str]| file.home().is_project() && is_denied_in_projects(path, file.version());
     let mut walk = Walk {
         version: file.version(),
         path: Vec::new(),

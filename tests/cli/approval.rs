@@ -1,9 +1,10 @@
 //! The commands of a gated action, wired: propose, approve at a terminal, run, look it up.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
 
-use crate::gate::Desk;
+use crate::gate::{Desk, Said};
 
 fn tool(desk: &Desk) {
     desk.script("tool", "echo out; echo err >&2; echo x >> ran");
@@ -278,7 +279,7 @@ fn where_the_gate_cannot_hold_it_refuses_and_says_why() {
     refused(&desk, "executable");
 
     let desk = Desk::new();
-    let said: crate::gate::Said = desk
+    let said: Said = desk
         .command()
         .args(["apply", "--", "true"])
         .env("XDG_STATE_HOME", "/tmp/state")
@@ -296,7 +297,7 @@ fn another_home_than_the_proposals_is_refused() {
     let token = desk.propose(["--", "tool"]);
     desk.approve(&token);
     fs::create_dir(desk.top.join("other")).expect("folder");
-    let said: crate::gate::Said = desk
+    let said: Said = desk
         .command()
         .args(["apply", "--confirm", &token])
         .env("CODEX_HOME", desk.top.join("other"))
@@ -305,7 +306,7 @@ fn another_home_than_the_proposals_is_refused() {
         .into();
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stderr.contains("Codex's home"), "{said:?}");
-    let said: crate::gate::Said = desk
+    let said: Said = desk
         .command()
         .args(["apply", "--confirm", &token])
         .env("XDG_STATE_HOME", desk.top.join("elsewhere"))
@@ -381,4 +382,175 @@ fn in_a_sandbox_it_says_what_to_do() {
     let said = desk.run(["apply", "--", "true"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stderr.contains("sandbox"), "{said:?}");
+}
+
+#[test]
+fn every_command_that_is_told_begins_as_this_one_was_called() {
+    let desk = Desk::new();
+    tool(&desk);
+    // The rule of `install` matches the spelling on PATH, here a link with a blank in its path.
+    let folder = desk.top.join("a b");
+    fs::create_dir(&folder).expect("a folder");
+    let link = folder.join("codexgate");
+    symlink(&desk.executable, &link).expect("a link");
+    let run = |program: &str, args: &[&str]| -> Said {
+        let mut command = Command::new(program);
+        let envs = desk.command();
+        let path = format!(
+            "{}:{}/bin:/usr/bin:/bin",
+            folder.display(),
+            desk.top.display()
+        );
+        command
+            .env_clear()
+            .envs(envs.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command.env("PATH", path).current_dir(&desk.project);
+        command.args(args).output().expect("it runs").into()
+    };
+    let own = format!("'{}'", link.display());
+    let absolute = link.to_str().expect("UTF-8");
+    for program in [absolute, "codexgate"] {
+        let said = run(program, &["apply", "--format", "json", "--", "tool"]);
+        let value: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let token = value["token"].as_str().expect("a token");
+        assert_eq!(value["approve"], format!("{own} approve {token}"));
+        assert_eq!(value["confirm"], format!("{own} apply --confirm {token}"));
+        let said = run(program, &["apply", "--", "tool"]);
+        assert!(
+            said.stderr.contains(&format!("`{own} approve ")),
+            "{said:?}"
+        );
+        assert!(
+            said.stderr.contains(&format!("`{own} apply --confirm ")),
+            "{said:?}"
+        );
+        let said = run(program, &["apply", "--confirm", token]);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        let approve = format!("`{own} approve {token}`");
+        assert!(said.stderr.contains(&approve), "{said:?}");
+    }
+}
+
+#[test]
+fn a_proposal_waits_a_quarter_of_an_hour_unless_told_otherwise() {
+    let desk = Desk::new();
+    tool(&desk);
+    for (args, minutes) in [(&[][..], 15), (&["--expires", "2h"][..], 120)] {
+        let token = desk.propose([args, &["--", "tool"]].concat());
+        let proposal = desk.waiting(&token).proposal().clone();
+        assert_eq!(proposal.expires - proposal.created, minutes * 60_000);
+    }
+}
+
+#[test]
+fn an_agent_is_told_nothing_of_files_that_it_names() {
+    let desk = Desk::new();
+    tool(&desk);
+    let secret = desk.top.join("secret");
+    let name = secret.to_str().expect("UTF-8");
+    // What is told, but for what differs between any two proposals.
+    let told = |args: &[&str]| -> (Option<i32>, String) {
+        let said = desk.run(args);
+        let text = format!("{}{}", said.stdout, said.stderr);
+        let token = said
+            .stdout
+            .trim_end()
+            .rsplit(' ')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let same = text.lines().filter(|line| !line.starts_with("until"));
+        let text: Vec<String> = same.map(|line| line.replace(&token, "TOKEN")).collect();
+        (said.code, text.join("\n"))
+    };
+    let lines: [&[&str]; 3] = [
+        &["apply", "--input", name, "--", "tool"],
+        &["apply", "--", "tool", name],
+        &["apply", "--", "tool", "--in", name],
+    ];
+    let look = || lines.map(told);
+    let missing = look();
+    assert!(
+        missing.iter().all(|(code, _)| *code == Some(0)),
+        "{missing:?}"
+    );
+    fs::write(&secret, "x".repeat(4321)).expect("a file");
+    assert_eq!(look(), missing);
+    fs::remove_file(&secret).expect("removes");
+    fs::create_dir(&secret).expect("a folder");
+    fs::write(secret.join("inner"), "x").expect("a file");
+    assert_eq!(look(), missing);
+    fs::remove_dir_all(&secret).expect("removes");
+    symlink("/dev/zero", &secret).expect("a link to what has no end");
+    assert_eq!(look(), missing);
+    fs::remove_file(&secret).expect("removes");
+
+    // The person is shown what was found, and a change of it needs an approval to be told.
+    let token = desk.propose(["--input", name, "--", "tool"]);
+    let card = desk.run(["approve", "--card", &token]).stdout;
+    assert!(card.contains("NOT CHECKED: not there"), "{card}");
+    fs::write(&secret, "1234").expect("a file");
+    let said = desk.confirm(&token);
+    assert!(said.stderr.contains("nobody has approved it"), "{said:?}");
+    desk.approve(&token);
+    let said = desk.confirm(&token);
+    assert!(
+        said.stderr.contains("has another content or place"),
+        "{said:?}"
+    );
+    let token = desk.propose(["--input", name, "--", "tool"]);
+    let card = desk.run(["approve", "--card", &token]).stdout;
+    assert!(card.contains("secret (4 bytes)"), "{card}");
+    assert_eq!(desk.runs(), 0);
+}
+
+#[test]
+fn an_allow_line_that_does_not_count_is_named() {
+    let desk = Desk::new();
+    tool(&desk);
+    let config = desk.home.join(".config/codexgate");
+    fs::create_dir_all(&config).expect("folders");
+    let file = config.join("config.toml");
+    let (program, project) = (desk.top.join("bin/tool"), desk.project.display());
+    let allow = format!(
+        "allow = [{{ command = [\"{}\", \"go\"], in = [\"{project}\"] }}]\n",
+        program.display()
+    );
+    fs::write(&file, allow).expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("mode");
+    let said = desk.run(["apply", "--", "tool", "go"]);
+    assert_eq!((said.code, desk.runs()), (Some(0), 0), "{said:?}");
+    assert!(said.stderr.contains("config.toml:1"), "{said:?}");
+    assert!(said.stderr.contains("does not count"), "{said:?}");
+    // Nothing is said where the line would not fit either.
+    let said = desk.run(["apply", "--", "tool", "stop"]);
+    assert!(!said.stderr.contains("does not count"), "{said:?}");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("mode");
+    assert_eq!(desk.run(["apply", "--", "tool", "go"]).code, Some(0));
+    assert_eq!(desk.runs(), 1);
+}
+
+#[test]
+fn install_and_apply_keep_their_records_in_one_folder() {
+    for variable in [None, Some("XDG_STATE_HOME")] {
+        let desk = Desk::new();
+        let folder = match variable {
+            None => desk.state(),
+            Some(_) => desk.top.join("elsewhere/codexgate"),
+        };
+        let run = |args: &[&str]| {
+            let mut command = desk.command();
+            if let Some(name) = variable {
+                command.env(name, desk.top.join("elsewhere"));
+            }
+            let said: Said = command.args(args).output().expect("it runs").into();
+            assert_eq!(said.code, Some(0), "{said:?}");
+        };
+        run(&["install", "--yes", "--no-approver", "--no-hooks"]);
+        run(&["apply", "--", "true"]);
+        for kind in ["installs", "proposals"] {
+            let mut left = fs::read_dir(folder.join(kind)).expect(kind);
+            assert!(left.next().is_some(), "{kind}");
+        }
+    }
 }

@@ -9,11 +9,15 @@
 mod model;
 mod room;
 mod scene;
+mod sdk;
 mod terminal;
 
+mod at_once;
+mod in_a_terminal;
 mod in_the_sandbox;
 mod in_the_tui;
 mod open_sessions;
 mod over_the_app_server;
 mod python_sdk;
 mod through_exec;
+mod typescript_sdk;

@@ -72,11 +72,18 @@ fn a_killed_confirmation_takes_its_command_along_and_is_not_repeated() {
         // Gone, or a zombie that nobody waits for yet.
         until(|| fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z ")));
     }
-    let said = desk.confirm(&token);
+    // The one in between says how the command ended; until then it counts as running.
+    let mut said = desk.confirm(&token);
+    until(|| {
+        said = desk.confirm(&token);
+        !said.stderr.contains("runs at this moment")
+    });
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains("its outcome is unknown"), "{said:?}");
+    assert!(said.stderr.contains("it was used: it ran"), "{said:?}");
     assert_eq!(desk.runs(), 1);
-    assert!(desk.journal().contains("its outcome is unknown"));
+    let journal = desk.journal();
+    let told = " ended: signal 9, codexgate was ended and the command with it; its output is not";
+    assert!(journal.contains(told), "{journal}");
     desk.verified();
 }
 

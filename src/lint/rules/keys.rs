@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use crate::codex::effective::is_denied_in_projects;
 use crate::document::{Edit, Form, Node, Span, StatementKind};
 use crate::lint::file::word;
-use crate::lint::shape::{Fault, What, dotted, faults, fits_root};
+use crate::lint::shape::{Fault, What, dotted, fits_root};
 use crate::lint::words::{closest, is_root_key, quoted_if_needed};
 use crate::lint::{Check, Confidence, ConfigFile, Findings, Grade, Home, Rule, Severity, case};
 
@@ -142,23 +142,15 @@ pub const PROJECT: Rule = Rule {
     check: Check::File(project),
 };
 
-fn all<'a>(file: &ConfigFile<'a>) -> Vec<Fault<'a>> {
-    faults(file, |path| denied(file, path))
-}
-
-fn denied(file: &ConfigFile, path: &[&str]) -> bool {
-    file.home().is_project() && is_denied_in_projects(path, file.version())
-}
-
 fn unknown(file: &ConfigFile, found: &mut Findings) {
-    for fault in all(file) {
+    for fault in file.faults() {
         let What::Unknown { known, silent } = &fault.what else {
             continue;
         };
         let Some((name, above)) = fault.path.split_last() else {
             continue;
         };
-        if is_swallowed(file, &fault) || is_told_elsewhere(&fault) {
+        if is_swallowed(file, fault) || is_told_elsewhere(fault) {
             continue;
         }
         let meant = closest(name, known.iter().copied());
@@ -248,11 +240,11 @@ fn swallowed(file: &ConfigFile, found: &mut Findings) {
         }
     };
     let mut seen = HashSet::new();
-    for fault in all(file) {
+    for fault in file.faults() {
         let unknown = matches!(fault.what, What::Unknown { .. });
-        if unknown && is_swallowed(file, &fault) {
+        if unknown && is_swallowed(file, fault) {
             seen.insert(fault.node.key);
-            report(&fault, found);
+            report(fault, found);
         }
     }
     // Servers' unknown keys are another rule's, their captured ones are not.
@@ -326,7 +318,7 @@ fn with_comments(text: &str, span: Span) -> Option<Span> {
 }
 
 fn wrong_type(file: &ConfigFile, found: &mut Findings) {
-    let all = all(file);
+    let all = file.faults();
     let captured: HashSet<Span> = all
         .iter()
         .filter(|fault| matches!(fault.what, What::Unknown { .. }) && is_swallowed(file, fault))
@@ -365,7 +357,7 @@ fn kind(node: &Node) -> &'static str {
 }
 
 fn invalid(file: &ConfigFile, found: &mut Findings) {
-    for fault in all(file) {
+    for fault in file.faults() {
         let What::Word { words } = &fault.what else {
             continue;
         };

@@ -158,6 +158,14 @@ fn an_agent_cannot_reach_the_approving_side() {
                 if line.starts_with(&format!("{gate} approve")) {
                     assert!(text.contains("only a person does this"), "{line}:\n{text}");
                 }
+                // What only a person does is never told as what an agent is to run.
+                assert!(
+                    line.contains(" apply") || !text.contains("one plain command"),
+                    "{line}:\n{text}"
+                );
+                if line.starts_with(&format!("env -u CODEX_THREAD_ID {gate} reject")) {
+                    assert!(text.contains("a terminal of their own"), "{line}:\n{text}");
+                }
             }
             assert_eq!(scene.guarded(), before);
             assert!(!scene.took_made());
@@ -325,15 +333,27 @@ fn the_gate_reads_nothing_for_an_agent() {
                 assert!(text.contains("exited with code 1"), "{line}:\n{text}");
                 assert!(!text.contains("xyzzy"), "{line}:\n{text}");
             }
-            // What it may propose says what the file is, not what it says.
-            let heard = run(
-                &scene,
-                &[format!(
-                    "{gate} apply --format json --input {secret} -- cat {secret}"
-                )],
+            // What it proposes tells it neither what the file says nor whether there is one.
+            let told = |path: &str| {
+                let line = format!("{gate} apply --input {path} -- cat {path}");
+                let text = run(&scene, &[line]).remove(0);
+                assert!(text.contains("exited with code 0"), "{path}: {text}");
+                assert!(!text.contains("xyzzy"), "{path}: {text}");
+                let same = text.lines().skip_while(|line| *line != "Output:");
+                let same = same.filter(|line| {
+                    !["token", "until", "nothing ran"]
+                        .iter()
+                        .any(|start| line.starts_with(start))
+                });
+                same.collect::<Vec<_>>().join("\n")
+            };
+            let there = secret.to_string();
+            let missing = there.replace("/secret", "/sacred");
+            assert_eq!(
+                told(&there).replace("/secret", "/sacred"),
+                told(&missing),
+                "the file shows"
             );
-            assert!(heard[0].contains("exited with code 0"), "{heard:#?}");
-            assert!(!heard[0].contains("xyzzy"), "{heard:#?}");
         },
     );
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// these two.
 const TOKEN: (&str, &str) = ("\"token\":\"", "\"");
 
-/// What the id of a call begins with; its number follows.
+/// What the id of a call begins with; its number follows, and its place among several behind a dot.
 const CALL: &str = "call_";
 
 /// How long a command may take before Codex answers that it still runs.
@@ -35,6 +35,8 @@ pub enum Step {
         tool: String,
         arguments: Value,
     },
+    /// Does several things in one answer.
+    AtOnce(Vec<Step>),
 }
 
 impl Step {
@@ -59,10 +61,15 @@ impl Step {
         }
     }
 
-    /// The output item, with the token filled in.
-    fn item(&self, call_id: &str, token: &str) -> Value {
+    /// The output items, with the token filled in.
+    fn items(&self, call_id: &str, token: &str) -> Vec<Value> {
         let fill = |text: &str| text.replace("${token}", token);
-        match self {
+        let item = match self {
+            Self::AtOnce(steps) => {
+                let each = steps.iter().enumerate();
+                let items = each.map(|(at, step)| step.items(&format!("{call_id}.{at}"), token));
+                return items.flatten().collect();
+            }
             Self::Say(text) => json!({
                 "type": "message", "role": "assistant",
                 "content": [{"type": "output_text", "text": text}],
@@ -84,7 +91,8 @@ impl Step {
                 "namespace": format!("mcp__{server}"), "name": tool,
                 "arguments": fill(&arguments.to_string()),
             }),
-        }
+        };
+        vec![item]
     }
 }
 
@@ -206,7 +214,8 @@ fn answer(request: &Value, state: &Mutex<State>) -> String {
             .flatten()
             .filter_map(|item| {
                 let is_output = item["type"].as_str()?.ends_with("_call_output");
-                let number = item["call_id"].as_str()?.strip_prefix(CALL)?.parse().ok()?;
+                let id = item["call_id"].as_str()?.strip_prefix(CALL)?;
+                let number = id.split('.').next()?.parse().ok()?;
                 is_output.then(|| (number, text_of(&item["output"])))
             })
             .collect();
@@ -222,15 +231,18 @@ fn answer(request: &Value, state: &Mutex<State>) -> String {
     } else {
         Step::say("A title")
     };
-    let item = step.item(&format!("{CALL}{number}"), &newest.unwrap_or_default());
-    let done = json!({"type": "response.output_item.done", "item": item});
+    let items = step.items(&format!("{CALL}{number}"), &newest.unwrap_or_default());
+    let done = items
+        .into_iter()
+        .map(|item| json!({"type": "response.output_item.done", "item": item}));
     let id = format!("resp_{number}");
     let completed = json!({"type": "response.completed", "response": {"id": id}});
     let event = |event: &Value| {
         let kind = event["type"].as_str().unwrap_or_default();
         format!("event: {kind}\ndata: {event}\n\n")
     };
-    event(&done) + &event(&completed)
+    let done: String = done.map(|done| event(&done)).collect();
+    done + &event(&completed)
 }
 
 /// Whether this is a step of a conversation, and no errand beside it.

@@ -3,11 +3,9 @@
 //!
 //! `pip` puts the SDK into a folder below `target/`, once.
 
-use super::room;
 use super::scene::Scene;
-use crate::process;
+use super::{room, sdk};
 use crate::program;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,19 +23,11 @@ fn python() -> Result<PathBuf, String> {
     if ready.exists() {
         return Ok(python);
     }
-    let run = |command: &mut Command| {
-        let done = command
-            .output()
-            .map_err(|error| format!("{command:?}: {error}"))?;
-        let errors = String::from_utf8_lossy(&done.stderr);
-        done.status
-            .success()
-            .then_some(())
-            .ok_or_else(|| format!("{command:?}: {}", errors.trim()))
-    };
-    run(Command::new("python3")
-        .args(["-m", "venv", "--clear"])
-        .arg(&folder))?;
+    sdk::run(
+        Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(&folder),
+    )?;
     let quiet = [
         "-m",
         "pip",
@@ -46,7 +36,7 @@ fn python() -> Result<PathBuf, String> {
         "--disable-pip-version-check",
         SDK,
     ];
-    run(Command::new(&python).args(quiet))?;
+    sdk::run(Command::new(&python).args(quiet))?;
     std::fs::write(&ready, "").map_err(|error| error.to_string())?;
     Ok(python)
 }
@@ -61,39 +51,6 @@ fn the_python_sdk_asks_and_is_believed() {
     };
     room::inside(test, |codex| {
         let scene = Scene::new(codex);
-        let rows = [
-            ("nobody", "this client cannot ask a person"),
-            ("approve", "Approved by the person"),
-            ("reject", "the person rejected it"),
-            ("decline", "Not approved: "),
-            ("cancel", "Not approved: "),
-            ("error", "the client answered with error"),
-        ];
-        let tokens: Vec<String> = rows.iter().map(|_| scene.new_token()).collect();
-        let pairs = tokens
-            .iter()
-            .zip(rows)
-            .map(|(token, (answer, _))| format!("{token}={answer}"));
-        let mut command = scene.command(&python);
-        let command = command.args(["-c", CLIENT]).arg(&scene.gate).args(pairs);
-        let done = process::run(command);
-        assert!(done.done(), "{}\n{}", done.text(), done.stderr);
-        let said: Value = serde_json::from_slice(&done.stdout).expect("the client prints JSON");
-        assert_eq!(said["server"], "codexgate", "{said:#}");
-        assert_eq!(said["tools"], json!(["codexgate_approve"]), "{said:#}");
-        assert_eq!(said["asked"], rows.len() - 1, "{said:#}");
-        let unknown = said["unknown_tool"].as_str().expect("a text");
-        assert!(unknown.contains("no such tool"), "{unknown}");
-        for (index, (answer, comes)) in rows.iter().enumerate() {
-            let result = &said["results"][index];
-            let told = result["text"].as_str().expect("a text");
-            assert!(told.contains(comes), "{answer}: {told}");
-            let granted = *answer == "approve";
-            assert_eq!(result["is_error"], !granted, "{answer}: {told}");
-            let confirmed = scene.gate(&["apply", "--confirm", &tokens[index]]);
-            assert_eq!(confirmed.done(), granted, "{answer}: {}", confirmed.stderr);
-            assert_eq!(scene.took_made(), granted, "{answer}");
-        }
-        assert!(scene.is_left_alone(), "{:?}", scene.processes());
+        sdk::asks_and_is_believed(&scene, scene.command(&python).args(["-c", CLIENT]));
     });
 }

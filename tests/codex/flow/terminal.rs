@@ -32,7 +32,7 @@ pub fn possible() -> Result<(), String> {
     }
 }
 
-/// Codex in a terminal of 24 lines and 80 columns.
+/// Codex or a shell in a terminal of 24 lines and 80 columns.
 pub struct Terminal<'a> {
     scene: &'a Scene,
     socket: PathBuf,
@@ -41,20 +41,32 @@ pub struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     /// Starts Codex with `flags` and waits until it can be typed to.
     pub fn start(scene: &'a Scene, flags: &[&str]) -> Self {
-        let socket = scene.lab.root.join("tmux");
-        let terminal = Self { scene, socket };
-        let codex = terminal.scene.codex.display();
+        let codex = scene.codex.display();
         let errors = scene.lab.root.join("terminal.stderr");
         let line = format!(
             "'{codex}' --no-daemon {} 2>'{}'; echo \"[codex ended: $?]\"; exec sleep 600",
             flags.join(" "),
             errors.display()
         );
+        let terminal = Self::open(scene, "tmux", &line);
+        terminal.until("the composer", Self::is_ready);
+        terminal
+    }
+
+    /// Starts a shell, as a person has one beside Codex.
+    pub fn shell(scene: &'a Scene) -> Self {
+        let terminal = Self::open(scene, "tmux-shell", "PS1='ready> ' exec sh");
+        terminal.wait("ready>");
+        terminal
+    }
+
+    fn open(scene: &'a Scene, socket: &str, line: &str) -> Self {
+        let socket = scene.lab.root.join(socket);
+        let terminal = Self { scene, socket };
         let project = scene.lab.project.to_string_lossy().into_owned();
         let size = ["-x", "80", "-y", "24"];
         let session = ["new-session", "-d", "-s", "codex"];
-        terminal.tmux(&[&session[..], &size, &["-c", &project, &line]].concat());
-        terminal.until("the composer", Self::is_ready);
+        terminal.tmux(&[&session[..], &size, &["-c", &project, line]].concat());
         terminal
     }
 
