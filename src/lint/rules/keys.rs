@@ -286,8 +286,13 @@ fn move_up(file: &ConfigFile, name: &str, node: &Node, target: usize) -> Option<
     }
     let text = document.text();
     let cut = with_comments(text, file.pair(node)?.span)?;
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut lines = document.slice(cut).to_owned();
+    // Only the last line of a file has no end of its own to go by.
+    let newline = if lines.ends_with("\r\n") || (!lines.ends_with('\n') && text.contains("\r\n")) {
+        "\r\n"
+    } else {
+        "\n"
+    };
     if !lines.ends_with('\n') {
         lines.push_str(newline);
     }
