@@ -209,9 +209,9 @@ fn is_swallowed(file: &ConfigFile, fault: &Fault) -> bool {
     let Some((name, above)) = fault.path.split_last() else {
         return false;
     };
-    // An agent's role is often given keys of the root, and means them.
-    let role = matches!(above, ["agents", _]);
-    if above.is_empty() || role || !is_root_key(name) || !fits_root(name, fault.node, file) {
+    // An agent's role, and a profile, is often given keys of the root, and means them.
+    let meant = matches!(above, ["agents" | "profiles", _]);
+    if above.is_empty() || meant || !is_root_key(name) || !fits_root(name, fault.node, file) {
         return false;
     }
     let table = above
