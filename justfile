@@ -43,6 +43,10 @@ record FOLDER="tests/fixtures/scenarios":
 versions VERSIONS="":
     {{ if VERSIONS == "" { "" } else { "CODEXGATE_VERSIONS=" + quote(VERSIONS) } }} cargo test --test codex -- --include-ignored other_versions
 
+# Take one rule of pairing away after the other: each must be missed by a test that names it
+rules-off:
+    cargo test --lib -- --ignored --nocapture broker::pair::tests::rules_off
+
 # Make completions and other generated files anew
 generate:
     UPDATE=1 cargo test --test generated
