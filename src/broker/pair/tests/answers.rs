@@ -286,6 +286,16 @@ fn a5_what_codex_took_back_is_withdrawn() {
     );
     desk.tell("thread/closed", &json!({"threadId": "thread-b"}));
     assert_eq!(desk.open().len(), 1);
+    // An interrupt that Codex took: void at once, and it answers itself.
+    let (mut desk, request) = waits(&json!(5));
+    let now = desk.now;
+    assert!(desk.pairing.interrupted("thread-b", TURN, now).is_empty());
+    let out = desk.pairing.interrupted(THREAD, TURN, now);
+    assert!(wire(&out).is_empty());
+    assert_eq!(
+        desk.say(&request, Word::Accept).expect_err("late"),
+        Refused::NotFound("withdrawn (turn interrupted)".into())
+    );
     // A confirmation of our own answer takes nothing back.
     let (mut desk, request) = waits(&json!(5));
     desk.say(&request, Word::Accept).expect("waits");
