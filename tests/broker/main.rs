@@ -10,6 +10,8 @@ mod scene;
 
 mod approvals;
 mod endings;
+mod exec;
 mod frame;
 mod lifecycle;
+mod terminal;
 mod turns;
