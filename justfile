@@ -52,3 +52,15 @@ bench:
     [ -x target/bench/venv/bin/agnix ] || (python3 -m venv target/bench/venv && target/bench/venv/bin/pip install -q agnix)
     [ -x target/bench/node_modules/.bin/taplo ] || npm install --prefix target/bench --no-audit --no-fund --silent @taplo/cli
     cargo bench --bench lint
+
+# How soon the approver answers, and how much memory it takes
+bench-mcp:
+    cargo bench --bench mcp
+
+# cargo install --locked cargo-mutants --version 27.1.0; an hour on two cores.
+# Change the core of the approving side, one condition at a time, and list what no unit test notices
+mutants FILES="approval":
+    PROPTEST_CASES=64 cargo mutants -j1 --output target {{ if FILES == "approval" { APPROVAL } else { "--file " + FILES } }}
+
+# What `just mutants approval` changes
+APPROVAL := "--file src/approval/decision.rs --file src/approval/grant.rs --file src/approval/token.rs --file src/approval/execute.rs --file src/mcp/elicit.rs --file src/mcp/server.rs"
