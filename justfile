@@ -35,9 +35,17 @@ codex:
 oracle N="300":
     CODEXGATE_CONFIGURATIONS={{N}} cargo test --test codex -- --include-ignored every_scenario the_model_agrees
 
+# Record what the pinned Codex answers to the scenarios of a folder that have no answer yet
+record FOLDER="tests/fixtures/scenarios":
+    CODEXGATE_SCENARIOS={{absolute_path(FOLDER)}} cargo test --test codex -- --include-ignored record_the_scenarios
+
 # Ask other versions of Codex, those of the table or those given: `just versions "0.172.0"`
 versions VERSIONS="":
     {{ if VERSIONS == "" { "" } else { "CODEXGATE_VERSIONS=" + quote(VERSIONS) } }} cargo test --test codex -- --include-ignored other_versions
+
+# Take one rule of pairing away after the other: each must be missed by a test that names it
+rules-off:
+    cargo test --lib -- --ignored --nocapture broker::pair::tests::rules_off
 
 # Make completions and other generated files anew
 generate:

@@ -4,21 +4,24 @@
 //! it, on the same files in the same minutes: a minimal program that walks, reads and parses (this
 //! one, called with `--floor`), and agnix and taplo where they are installed below target/bench
 //! (`just bench` does that). Programs take turns, so that a busy moment meets all of them; the
-//! median of the runs counts.
+//! median of the runs counts. Then how codexgate's own time grows with a file and with a tree.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Files of the tree.
-const FILES: usize = 2_000;
+const FILES: u32 = 2_000;
 /// Files of one folder's subfolders.
-const PER_FOLDER: usize = 50;
+const PER_FOLDER: u32 = 50;
 /// Runs of each program on one file, and on the tree.
 const RUNS: (usize, usize) = (40, 12);
+/// Runs for each step of growth.
+const GROWTH_RUNS: usize = 5;
 
 fn main() -> std::io::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -31,7 +34,7 @@ fn main() -> std::io::Result<()> {
     // Not below target/: what git ignores, agnix passes over.
     let folder = tempfile::tempdir()?;
     let tree = folder.path().join("tree");
-    grow(&tree)?;
+    grow(&tree, FILES)?;
     let file = tree.join("p0/s0/.codex/config.toml");
     let mut out = std::io::stdout().lock();
     for (title, path, files, runs) in [
@@ -43,7 +46,7 @@ fn main() -> std::io::Result<()> {
         writeln!(out, "{title}")?;
         let base = times[0].as_secs_f64();
         for ((name, _), time) in programs.iter().zip(&times) {
-            let each = time.as_secs_f64() * 1e6 / f64::from(u32::try_from(files).unwrap_or(1));
+            let each = time.as_secs_f64() * 1e6 / f64::from(files);
             let ratio = time.as_secs_f64() / base;
             writeln!(
                 out,
@@ -52,7 +55,54 @@ fn main() -> std::io::Result<()> {
             )?;
         }
     }
+    growth(&mut out, folder.path())
+}
+
+/// How the time grows with the size of one file, and with the number of files: the last column
+/// stays as it is where no step is quadratic.
+fn growth(out: &mut impl Write, folder: &Path) -> std::io::Result<()> {
+    writeln!(out, "one file of growing size")?;
+    for servers in [100, 1_000, 10_000] {
+        let file = folder.join("grown/.codex/config.toml");
+        fs::create_dir_all(folder.join("grown/.codex"))?;
+        let mut text = String::new();
+        for n in 0..servers {
+            let _ = write!(
+                text,
+                "[mcp_servers.s{n}]\ncommand = \"npx\"\nargs = [\"-y\", \"s{n}-mcp\"]\n\
+                 env = {{ LOG = \"warn\" }}\nsandbox_mode = \"read-only\"\n\n"
+            );
+        }
+        fs::write(&file, &text)?;
+        let time = own(&file)?;
+        let kib = u32::try_from(text.len() / 1024).unwrap_or(u32::MAX);
+        let each = time.as_secs_f64() * 1e6 / f64::from(kib);
+        writeln!(
+            out,
+            "  {:6} KiB {:9.2} ms  {each:7.1} µs a KiB",
+            kib,
+            time.as_secs_f64() * 1e3
+        )?;
+    }
+    writeln!(out, "a tree of growing count")?;
+    for files in [500_u32, 2_000, 8_000] {
+        let tree = folder.join(format!("tree-{files}"));
+        grow(&tree, files)?;
+        let time = own(&tree)?;
+        writeln!(
+            out,
+            "  {files:6} files {:9.2} ms  {:7.1} µs a file",
+            time.as_secs_f64() * 1e3,
+            time.as_secs_f64() * 1e6 / f64::from(files)
+        )?;
+    }
     Ok(())
+}
+
+/// The median time of `codexgate lint` alone.
+fn own(path: &Path) -> std::io::Result<Duration> {
+    let times = measure(&programs(Path::new(""), path)[..1], GROWTH_RUNS)?;
+    Ok(times[0])
 }
 
 /// Walks, reads and parses, and does nothing with it.
@@ -135,8 +185,8 @@ fn measure(programs: &[(&str, Vec<PathBuf>)], runs: usize) -> std::io::Result<Ve
 }
 
 /// A tree of projects, each with a `.codex/config.toml` as people write them.
-fn grow(tree: &Path) -> std::io::Result<()> {
-    for n in 0..FILES {
+fn grow(tree: &Path, files: u32) -> std::io::Result<()> {
+    for n in 0..files {
         let folder = format!("p{}/s{}/.codex", n / PER_FOLDER, n % PER_FOLDER);
         let folder = tree.join(folder);
         fs::create_dir_all(&folder)?;

@@ -116,6 +116,7 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             [CompletionResult]::new('--system-root', '--system-root', [CompletionResultType]::ParameterName, 'Put DIR before the paths of the system''s files, as when building an image')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--scripts', '--scripts', [CompletionResultType]::ParameterName, 'Look into scripts that start Codex, too: workflows, shell scripts, Makefiles, `package.json`, Dockerfiles')
             [CompletionResult]::new('--no-ignore', '--no-ignore', [CompletionResultType]::ParameterName, 'Show what the project silences or makes milder, too')
             [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Mend what has a safe fix: one that keeps the meaning of today, or the one plainly intended')
             [CompletionResult]::new('--unsafe-fixes', '--unsafe-fixes', [CompletionResultType]::ParameterName, 'Take fixes that may change what is meant, too')

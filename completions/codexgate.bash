@@ -540,7 +540,7 @@ _codexgate() {
             return 0
             ;;
         codexgate__subcmd__lint)
-            opts="-C -q -v -h --scope --format --fail-on --select --ignore --stdin-filename --no-ignore --baseline --write-baseline --fix --unsafe-fixes --diff --codex-version --codex-home --system-root --color --quiet --verbose --help"
+            opts="-C -q -v -h --scope --scripts --format --fail-on --select --ignore --stdin-filename --no-ignore --baseline --write-baseline --fix --unsafe-fixes --diff --codex-version --codex-home --system-root --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

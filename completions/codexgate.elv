@@ -110,6 +110,7 @@ set edit:completion:arg-completer[codexgate] = {|@words|
             cand --system-root 'Put DIR before the paths of the system''s files, as when building an image'
             cand -C 'Work as if started in DIR'
             cand --color 'When to use colours'
+            cand --scripts 'Look into scripts that start Codex, too: workflows, shell scripts, Makefiles, `package.json`, Dockerfiles'
             cand --no-ignore 'Show what the project silences or makes milder, too'
             cand --fix 'Mend what has a safe fix: one that keeps the meaning of today, or the one plainly intended'
             cand --unsafe-fixes 'Take fixes that may change what is meant, too'

@@ -125,6 +125,7 @@ complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -s C -d 'Work 
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
 always\t'Always'
 never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l scripts -d 'Look into scripts that start Codex, too: workflows, shell scripts, Makefiles, `package.json`, Dockerfiles'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l no-ignore -d 'Show what the project silences or makes milder, too'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l fix -d 'Mend what has a safe fix: one that keeps the meaning of today, or the one plainly intended'
 complete -c codexgate -n "__fish_codexgate_using_subcommand lint" -l unsafe-fixes -d 'Take fixes that may change what is meant, too'

@@ -10,7 +10,10 @@ use crate::codex::version::Version;
 use crate::files::CONFIG_LIMIT;
 use crate::lint::baseline::Baseline;
 use crate::lint::choose::Choice;
-use crate::lint::{Report, Scope, Severity, Silenced, Source, config, discover, registry, run};
+use crate::lint::run::Watch;
+use crate::lint::{
+    Report, Scope, Severity, Silenced, Source, Wanted, config, discover, registry, run,
+};
 use crate::report::ui::Loudness;
 use crate::report::{Ui, github, json, junit, sarif, text};
 
@@ -43,6 +46,11 @@ pub struct Args {
     /// Whose files are judged, beside those that are given
     #[arg(long, value_name = "SCOPE", default_value = "project")]
     scope: Whose,
+
+    /// Look into scripts that start Codex, too: workflows, shell scripts, Makefiles, `package.json`,
+    /// Dockerfiles
+    #[arg(long)]
+    scripts: bool,
 
     /// How findings are written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -141,20 +149,20 @@ impl From<Level> for Severity {
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
     let site = globals.site(&args.places)?;
     let choice = choice(args, &site)?;
-    let mut sources = read(args, &site)?;
+    let mut sources = read(args, &site, ui)?;
     let is_stdin = is_stdin(&args.paths);
     let mending = mend::mend(&args.mend, &site, &choice, args.codex_version, &sources);
     if let Some(mending) = &mending {
         let written = mend::finish(&args.mend, mending, &site, is_stdin, ui)?;
         if args.mend.shows_only() {
-            let report = judged(sources, &site, &choice, args);
+            let report = judged(sources, &site, &choice, args, ui);
             return Ok(exit(&report, args.fail_on.into()));
         }
         if written {
-            sources = read(args, &site)?;
+            sources = read(args, &site, ui)?;
         }
     }
-    let report = judged(sources, &site, &choice, args);
+    let report = judged(sources, &site, &choice, args, ui);
     if let Some(path) = &args.write_baseline {
         let count = mend::write_baseline(&site.cwd.join(path), &report, &site)?;
         ui.say(format!(
@@ -178,8 +186,13 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     Ok(exit)
 }
 
-fn judged(sources: Vec<Source>, site: &Site, choice: &Choice, args: &Args) -> Report {
-    let mut report = run::judge_in(site, sources, args.codex_version, args.scope.into());
+fn judged(sources: Vec<Source>, site: &Site, choice: &Choice, args: &Args, ui: &Ui) -> Report {
+    let watch = Watch::default();
+    let (version, scope) = (args.codex_version, args.scope.into());
+    let mut report = ui.while_waiting(
+        || text::phase(watch.phase()),
+        || run::judge_in(site, sources, version, scope, &watch),
+    );
     choice.apply(&mut report);
     report
 }
@@ -235,9 +248,17 @@ fn is_stdin(paths: &[PathBuf]) -> bool {
     paths.iter().any(|path| path == Path::new("-"))
 }
 
-fn read(args: &Args, site: &Site) -> Result<Vec<Source>, Failure> {
+fn read(args: &Args, site: &Site, ui: &Ui) -> Result<Vec<Source>, Failure> {
     if !is_stdin(&args.paths) {
-        return Ok(run::read_all(site, &args.paths, args.scope.into())?);
+        let wanted = Wanted {
+            scope: args.scope.into(),
+            scripts: args.scripts,
+        };
+        let watch = Watch::default();
+        return Ok(ui.while_waiting(
+            || text::phase(watch.phase()),
+            || run::read_all(site, &args.paths, wanted, &watch),
+        )?);
     }
     let Some(name) = args
         .stdin_filename

@@ -81,13 +81,30 @@ pub fn finish(
         for fixed in &mending.files {
             ui.out(diff_of(fixed));
         }
+        for chmod in &mending.modes {
+            ui.out(format!(
+                "mode {:04o} -> {:04o} {}\n",
+                chmod.from, chmod.to, chmod.subject.shown
+            ));
+        }
     } else if is_stdin {
         return Err(Failure::cannot_fix_stdin());
     } else {
         write(&mending.files, site, ui)?;
+        for chmod in &mending.modes {
+            files::set_mode(&chmod.subject.path, chmod.from, chmod.to)?;
+        }
     }
-    let mended: usize = mending.files.iter().map(|fixed| fixed.mended).sum();
-    let files = text::count(mending.files.len(), "file");
+    let texts: usize = mending.files.iter().map(|fixed| fixed.mended).sum();
+    let mended = texts + mending.modes.len();
+    let modes = mending.modes.iter().filter(|chmod| {
+        let path = &chmod.subject.path;
+        !mending
+            .files
+            .iter()
+            .any(|fixed| fixed.subject.path == *path)
+    });
+    let files = text::count(mending.files.len() + modes.count(), "file");
     let verb = if args.diff { "would mend" } else { "mended" };
     if mended > 0 {
         ui.say(format!(
@@ -102,7 +119,7 @@ pub fn finish(
             mending.refused
         ));
     }
-    Ok(!args.diff && !mending.files.is_empty())
+    Ok(!args.diff && mended > 0)
 }
 
 fn diff_of(fixed: &Fixed) -> String {

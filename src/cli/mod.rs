@@ -141,24 +141,32 @@ impl Command {
 }
 
 impl Globals {
-    /// The folders that count, out of flags and environment. An empty variable counts as unset.
+    /// The folders that count, out of flags and environment.
     ///
     /// # Errors
     /// A working folder or a Codex home that is not there.
     pub fn site(&self, places: &Places) -> Result<Site, Failure> {
+        Ok(Site::discover(&self.environment(places)?)?)
+    }
+
+    /// What flags and environment say about folders. An empty variable counts as unset.
+    ///
+    /// # Errors
+    /// A working folder that is not there.
+    pub fn environment(&self, places: &Places) -> Result<Environment, Failure> {
         let directory = match &self.directory {
             Some(directory) => directory.clone(),
             None => {
                 std::env::current_dir().map_err(|source| Failure::no_working_folder(&source))?
             }
         };
-        Ok(Site::discover(&Environment {
+        Ok(Environment {
             directory,
             home: variable("HOME"),
             codex_home: variable("CODEX_HOME"),
             codex_home_flag: places.codex_home.clone(),
             system_root: places.system_root.clone(),
-        })?)
+        })
     }
 
     /// `-C DIR`, as it was given: paths in arguments are relative to it.

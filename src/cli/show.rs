@@ -123,7 +123,8 @@ fn approval(word: &str) -> Result<ApprovalPolicy, String> {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, Failure> {
-    let site = globals.site(&args.places)?;
+    // Without its home Codex does not start, which is an answer.
+    let (site, no_home) = Site::discover_anyway(&globals.environment(&args.places)?)?;
     let sources = Sources::read(&site);
     let surface = match args.way {
         Way::AppServer => Surface::AppServer,
@@ -133,7 +134,11 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     let answer = |surface| {
         let mut question = args.question(surface);
         question.cwd = written(globals, surface);
-        Effective::resolve(&sources, &question)
+        let mut answer = Effective::resolve(&sources, &question);
+        if let Some(error) = &no_home {
+            answer.refuse(error.to_string());
+        }
+        answer
     };
     let effective = answer(surface);
     let others: Vec<(Surface, Effective)> = [Surface::Tui, Surface::AppServer, Surface::Exec]
@@ -175,6 +180,7 @@ impl Args {
             approval: self.flags.approval,
             strict: self.flags.strict_config,
             trusted,
+            path: std::env::var_os("PATH"),
             version: self.codex_version,
             ..Question::default()
         }

@@ -7,9 +7,10 @@
 use indexmap::IndexMap;
 
 use super::effective::approvals::{ApprovalPolicy, GRANULAR_KEYS};
+use super::effective::{Data, Merged};
 use super::features::{self, Shape};
 use super::hooks_file;
-use super::keys::{Array, Key, ROOT, Rest, Table, Type};
+use super::keys::{ACCESS, Array, Key, ROOT, Rest, Table, Type};
 use super::server::{self, ServerError};
 use super::version::{Change, Version};
 use crate::document::{KeyPath, Value};
@@ -144,11 +145,19 @@ fn normal(value: &Value, wanted: &Type, version: Version, place: &dyn Fn(&str) -
     match (wanted, value) {
         (Type::Path, Value::String(path) | Value::Datetime(path)) => Value::String(place(path)),
         (Type::Text | Type::Filled, Value::Datetime(text)) => Value::String(text.clone()),
-        (Type::Word(_), Value::Table(members)) => match members.first() {
-            Some((word, _)) => renamed(word),
+        (Type::Word(words), Value::Table(members)) => match members.first() {
+            Some((word, _)) => renamed(word, words),
             None => value.clone(),
         },
-        (Type::Word(_), Value::String(word)) => renamed(word),
+        (Type::Word(words), Value::String(word)) => renamed(word, words),
+        // Scenario `permission-access-none`: of the shapes that may stand here, one has words.
+        (Type::OneOf(types), _) => types
+            .iter()
+            .find(|inner| check_type(value, inner, version).is_ok())
+            .map_or_else(
+                || value.clone(),
+                |inner| normal(value, inner, version, place),
+            ),
         (Type::Approval, _) => match ApprovalPolicy::parse(value, version) {
             Some(policy @ ApprovalPolicy::Granular(_)) => match value.get(&["granular"]) {
                 Some(Value::Table(_)) => value.clone(),
@@ -173,17 +182,18 @@ fn normal(value: &Value, wanted: &Type, version: Version, place: &dyn Fn(&str) -
             members
                 .iter()
                 .map(|(name, member)| {
-                    let wanted = known(table, name, version).map(|key| &key.value);
-                    let wanted = wanted.or(match &table.rest {
-                        Rest::Entries(inner) | Rest::Each(inner) => Some(*inner),
-                        _ => None,
-                    });
-                    let member = match wanted {
+                    let member = match member_type(table, name, version) {
                         Some(wanted) => normal(member, wanted, version, place),
                         None => member.clone(),
                     };
                     (name.clone(), member)
                 })
+                .collect(),
+        ),
+        (Type::Servers, Value::Table(servers)) => Value::Table(
+            servers
+                .iter()
+                .map(|(name, server)| (name.clone(), server::spelled_all(server)))
                 .collect(),
         ),
         (Type::Table(table), Value::Array(items)) => {
@@ -213,10 +223,65 @@ fn normal(value: &Value, wanted: &Type, version: Version, place: &dyn Fn(&str) -
     }
 }
 
+/// Gives each value of the merged result the form that [`normalize`] gives it: what a layer says
+/// that is wrong by itself comes as it is written (scenario `config-lists-flag-array`).
+pub fn settle(merged: &mut Merged, version: Version) {
+    settle_as(merged, &Type::Table(&ROOT), version);
+}
+
+/// The same for a part of the result that `wanted` describes.
+pub fn settle_as(node: &mut Merged, wanted: &Type, version: Version) {
+    match (wanted, &mut node.data) {
+        (Type::Map(inner), Data::Table(members)) => {
+            for member in members.values_mut() {
+                settle_as(member, inner, version);
+            }
+        }
+        (Type::Table(table), Data::Table(members)) => {
+            for (name, member) in members {
+                if let Some(wanted) = member_type(table, name, version) {
+                    settle_as(member, wanted, version);
+                }
+            }
+        }
+        (Type::Servers, Data::Table(servers)) => {
+            let members = servers
+                .values_mut()
+                .filter_map(|server| match &mut server.data {
+                    Data::Table(members) => Some(members),
+                    Data::Leaf(_) => None,
+                });
+            for (name, member) in members.flatten() {
+                let now = server::spelled(name, &member.value());
+                if now != member.value() {
+                    member.respell(&now);
+                }
+            }
+        }
+        _ => {
+            let (old, keep) = (node.value(), str::to_owned);
+            let now = normal(&old, wanted, version, &keep);
+            if now != old {
+                node.respell(&now);
+            }
+        }
+    }
+}
+
+/// What the member `name` of a table must be, if Codex looks at it.
+fn member_type(table: &Table, name: &str, version: Version) -> Option<&'static Type> {
+    let of_key = known(table, name, version).map(|key| &key.value);
+    of_key.or(match table.rest {
+        Rest::Entries(inner) | Rest::Each(inner) => Some(inner),
+        Rest::Warned | Rest::Silent | Rest::Refused => None,
+    })
+}
+
 /// A word by the name that it has now.
-fn renamed(word: &str) -> Value {
+fn renamed(word: &str, words: &[&str]) -> Value {
     match word {
         "guardian_subagent" => Value::from("auto_review"),
+        "none" if words == ACCESS => Value::from("deny"),
         other => Value::from(other),
     }
 }
@@ -435,6 +500,9 @@ impl Checker {
         };
         for (at, (item, key)) in items.iter().zip(table.keys).enumerate() {
             self.within(&at.to_string(), |checker| checker.value(item, &key.value))?;
+        }
+        if let Some(key) = table.keys.iter().skip(items.len()).find(|key| key.needed) {
+            return Err(self.refuse(format!("`{}` is missing", key.name)));
         }
         if items.len() < enough || items.len() > table.keys.len() {
             return Err(self.refuse("an array of another length than the table has keys"));

@@ -11,6 +11,7 @@
 
 use indexmap::IndexMap;
 
+use super::server::OAUTH_METHODS;
 use super::version::Change;
 use crate::document::Value;
 
@@ -181,6 +182,20 @@ pub const TRUST_LEVELS: &[&str] = &["trusted", "untrusted"];
 /// What a permission profile may give to a path.
 pub const ACCESS: &[&str] = &["read", "write", "deny", "none"];
 
+/// Keys that are still read by an older name, each with the name that Codex lists them under, in
+/// a layer that is wrong elsewhere as well (scenarios `agents-max-threads-alias`,
+/// `memories-older-key-name`).
+pub const OLDER_KEYS: &[(&[&str], &str)] = &[
+    (
+        &["agents", "max_threads"],
+        "max_concurrent_threads_per_session",
+    ),
+    (
+        &["memories", "no_memories_if_mcp_or_web_search"],
+        "disable_on_external_context",
+    ),
+];
+
 const PERSONALITIES: &[&str] = &["none", "friendly", "pragmatic"];
 const SUMMARIES: &[&str] = &["auto", "concise", "detailed", "none"];
 const VERBOSITIES: &[&str] = &["low", "medium", "high"];
@@ -280,6 +295,7 @@ static HISTORY: Table = Table::short(&[
 ]);
 
 static MARKETPLACE: Type = Type::Table(&Table::short(&[
+    key("auto_update", Boolean),
     key("last_updated", Text),
     key("last_revision", Text),
     key("source_type", Word(&["git", "local"])),
@@ -438,7 +454,7 @@ static NETWORK: Table = Table::whole(&[
     key("dangerously_allow_all_unix_sockets", Boolean),
     key("mode", Word(&["limited", "full"])),
     key("domains", Map(&Word(&["allow", "deny"]))),
-    key("unix_sockets", Map(&Word(&["allow", "none", "deny"]))),
+    key("unix_sockets", Map(&Word(&["allow", "deny"]))),
     key("allow_local_binding", Boolean),
     key(
         "mitm",
@@ -507,7 +523,8 @@ static PROFILE: Type = Type::Table(&Table::whole(&[
     key("oss_provider", Text),
 ]));
 
-static PROJECT: Type = Type::Table(&Table::whole(&[key("trust_level", Word(TRUST_LEVELS))]));
+/// An entry of `[projects]`.
+pub static PROJECT: Type = Type::Table(&Table::whole(&[key("trust_level", Word(TRUST_LEVELS))]));
 
 #[rustfmt::skip]
 static VOICES: &[&str] = &[
@@ -629,9 +646,14 @@ static TUI: Table = Table {
 };
 
 static ISSUER: Table = Table {
-    keys: &[needed("issuer", Text)],
-    rest: Rest::Silent,
-    array: Array::Refused,
+    keys: &[
+        needed("issuer", Text),
+        needed("client_id", Text),
+        key("client_secret", Text),
+        key("token_endpoint_auth_method", Word(OAUTH_METHODS)),
+    ],
+    rest: Rest::Refused,
+    array: Array::Short,
     rule: None,
 };
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 
 use super::Site;
+use super::keys::OLDER_KEYS;
 use super::trust::Level;
 use crate::document::{Document, Form, KeyPath, LineColumn, Node, Span, SyntaxError, Value};
 use crate::files;
@@ -302,6 +303,7 @@ impl Layer {
         for path in &self.dropped {
             remove(&mut value, path.parts());
         }
+        rename_older(&mut value);
         value
     }
 
@@ -357,6 +359,30 @@ fn parse(text: &str) -> Content {
         Err(error) => {
             let at = crate::document::LineIndex::new(text).locate(text, error.span.start);
             Content::Broken { error, at }
+        }
+    }
+}
+
+/// Gives each key the name that it has now; what already has that name stays.
+fn rename_older(root: &mut Value) {
+    for (path, now) in OLDER_KEYS {
+        let Some((older, table)) = path.split_last() else {
+            continue;
+        };
+        let table = table.iter().try_fold(&mut *root, |value, part| {
+            let Value::Table(members) = value else {
+                return None;
+            };
+            members.get_mut(*part)
+        });
+        let Some(Value::Table(members)) = table else {
+            continue;
+        };
+        if let Some(at) = members.get_index_of(*older)
+            && let Some((_, value)) = members.shift_remove_index(at)
+            && !members.contains_key(*now)
+        {
+            members.shift_insert(at, (*now).to_owned(), value);
         }
     }
 }

@@ -206,10 +206,7 @@ fn read(text: &str, rules: &mut Rules) -> Result<(), Stop> {
     let defines = tokens
         .iter()
         .any(|(token, _)| matches!(token, Token::Name(name) if name == "def" || name == "lambda"))
-        || tokens.windows(2).any(|pair| {
-            matches!((&pair[0].0, &pair[1].0), (Token::Name(_), Token::Mark('=')))
-                && is_statement(&tokens, pair[0].1.line)
-        });
+        || (0..tokens.len()).any(|at| is_statement(&tokens, at));
     let mut reader = Reader {
         tokens: &tokens,
         at: 0,
@@ -222,13 +219,16 @@ fn read(text: &str, rules: &mut Rules) -> Result<(), Stop> {
     scanned.and(read)
 }
 
-/// Whether the line begins with `NAME =`, and so is no argument.
-fn is_statement(tokens: &[(Token, Place)], line: usize) -> bool {
-    let mut of_line = tokens.iter().filter(|(_, at)| at.line == line);
-    matches!(
-        (of_line.next(), of_line.next()),
-        (Some((Token::Name(_), _)), Some((Token::Mark('='), _)))
-    )
+/// Whether a line begins at token `at` with `NAME =`, and so is no argument.
+fn is_statement(tokens: &[(Token, Place)], at: usize) -> bool {
+    let line = |at: usize| tokens.get(at).map(|(_, place)| place.line);
+    let is_first = at == 0 || line(at - 1) != line(at);
+    is_first
+        && line(at + 1) == line(at)
+        && matches!(
+            (&tokens[at].0, tokens.get(at + 1)),
+            (Token::Name(_), Some((Token::Mark('='), _)))
+        )
 }
 
 fn scan(text: &str, found: &mut Vec<(Token, Place)>) -> Result<(), Stop> {

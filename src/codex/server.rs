@@ -190,7 +190,8 @@ pub static OAUTH_KEYS: [&str; 6] = [
     "callback_url",
 ];
 
-const OAUTH_METHODS: &[&str] = &["client_secret_basic", "client_secret_post"];
+/// How a client shows its secret.
+pub const OAUTH_METHODS: &[&str] = &["client_secret_basic", "client_secret_post"];
 
 /// The key named `name`.
 pub fn key(name: &str) -> Option<&'static Key> {
@@ -375,6 +376,79 @@ pub fn judge(members: &IndexMap<String, Value>) -> Result<Transport, ServerError
     }
     check_oauth_meaning(members)?;
     Ok(transport)
+}
+
+/// The value of the key `name` in the form in which Codex merges and lists it: a word written as a
+/// table is a string, a table written as an array is a table, a date is a string. A value that is
+/// wrong stays as it is.
+pub fn spelled(name: &str, value: &Value) -> Value {
+    key(name).map_or_else(|| value.clone(), |key| spelled_as(key.kind, value))
+}
+
+/// All members of a server's table in that form.
+pub fn spelled_all(server: &Value) -> Value {
+    map_members(server, spelled)
+}
+
+fn spelled_as(kind: Kind, value: &Value) -> Value {
+    match (kind, value) {
+        (Kind::Text, Value::Datetime(text)) => Value::String(text.clone()),
+        (Kind::Word(_), Value::Table(members)) => match members.first() {
+            Some((word, _)) if members.len() == 1 => Value::String(word.clone()),
+            _ => value.clone(),
+        },
+        (Kind::Texts, Value::Array(items)) => Value::Array(
+            items
+                .iter()
+                .map(|item| spelled_as(Kind::Text, item))
+                .collect(),
+        ),
+        (Kind::Words(words), Value::Array(items)) => Value::Array(
+            items
+                .iter()
+                .map(|item| spelled_as(Kind::Word(words), item))
+                .collect(),
+        ),
+        (Kind::TextTable, Value::Table(_)) => {
+            map_members(value, |_, value| spelled_as(Kind::Text, value))
+        }
+        (Kind::Tools, Value::Table(_)) => map_members(value, |_, tool| {
+            map_members(&as_table(&TOOL_KEYS, tool), |name, value| match name {
+                "approval_mode" => spelled_as(Kind::Word(APPROVAL_MODES), value),
+                _ => value.clone(),
+            })
+        }),
+        (Kind::OAuth, _) => map_members(&as_table(&OAUTH_KEYS, value), |name, value| match name {
+            "token_endpoint_auth_method" => spelled_as(Kind::Word(OAUTH_METHODS), value),
+            _ => spelled_as(Kind::Text, value),
+        }),
+        _ => value.clone(),
+    }
+}
+
+fn map_members(table: &Value, each: impl Fn(&str, &Value) -> Value) -> Value {
+    match table {
+        Value::Table(members) => Value::Table(
+            members
+                .iter()
+                .map(|(name, value)| (name.clone(), each(name, value)))
+                .collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+/// A table that is written as an array, as a table.
+fn as_table(keys: &[&str], value: &Value) -> Value {
+    match value {
+        Value::Array(items) if items.len() <= keys.len() => Value::Table(
+            keys.iter()
+                .zip(items)
+                .map(|(key, item)| ((*key).to_owned(), item.clone()))
+                .collect(),
+        ),
+        other => other.clone(),
+    }
 }
 
 /// The members that Codex ignores with a warning, in their order, those of `oauth` and `tools`

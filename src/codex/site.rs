@@ -74,13 +74,26 @@ impl Site {
     /// A working folder that is not there; `$CODEX_HOME` that is relative or, as for Codex
     /// (scenario `env-codex-home-relative`), names no folder.
     pub fn discover(environment: &Environment) -> Result<Self, Error> {
+        let (site, wrong) = Self::discover_anyway(environment)?;
+        wrong.map_or(Ok(site), Err)
+    }
+
+    /// The same where a Codex home that is not there is an answer: the folders without it, and
+    /// what is wrong with it.
+    ///
+    /// # Errors
+    /// A working folder that is not there.
+    pub fn discover_anyway(environment: &Environment) -> Result<(Self, Option<Error>), Error> {
         let cwd = canonical_folder(&environment.directory)?;
         let git_root = cwd
             .ancestors()
             // One that cannot be looked at counts: the nearer root is the safer one.
             .find(|folder| files::is_git_root(folder).unwrap_or(true))
             .map(Path::to_path_buf);
-        let codex_home = codex_home(environment)?;
+        let (codex_home, wrong) = match codex_home(environment) {
+            Ok(found) => (found, None),
+            Err(error) => (None, Some(error)),
+        };
         let project = git_root
             .as_deref()
             .and_then(|root| {
@@ -95,14 +108,15 @@ impl Site {
             || PathBuf::from("/etc/codex"),
             |root| root.join("etc").join("codex"),
         );
-        Ok(Self {
+        let site = Self {
             cwd,
             project,
             git_root,
             home: environment.home.clone(),
             codex_home,
             system,
-        })
+        };
+        Ok((site, wrong))
     }
 
     /// The folder of the project's Codex files. It need not exist.
@@ -143,7 +157,8 @@ fn codex_home(environment: &Environment) -> Result<Option<PathBuf>, Error> {
         } else if !path.is_dir() {
             "is no folder, and Codex does not start then"
         } else {
-            return Ok(Some(path.clone()));
+            // Codex names it without the links that lead there (scenario `env-codex-home-link`).
+            return Ok(Some(path.canonicalize().unwrap_or_else(|_| path.clone())));
         };
         return Err(Error::BadFolder {
             path: path.clone(),

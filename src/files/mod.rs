@@ -5,6 +5,8 @@
 //! whole; the next run undoes what was left ([`recover`]). Mode, owner, extended attributes and
 //! links stay, and where one of them cannot stay the file is refused.
 //!
+//! It changes a mode where that is asked for, of the very file that was looked at.
+//!
 //! It knows bytes, never what they mean: whether a file's new text says what was planned is asked
 //! of the caller, who compares by value. It does not know of programs that take no lock: one that
 //! saves the same file in the microseconds between the last look and the rename loses its save.
@@ -21,6 +23,7 @@ mod disk;
 mod error;
 mod intent;
 mod lock;
+mod mode;
 mod read;
 mod recover;
 mod replace;
@@ -30,6 +33,7 @@ pub use commit::{Check, Committed, commit};
 pub use disk::{Disk, RealDisk};
 pub use error::{Error, Kind, Left};
 pub use lock::Folder;
+pub use mode::set_mode;
 pub use read::{
     CONFIG_LIMIT, Found, Identity, Snapshot, content, nearest_folder, read, read_below, target_of,
 };

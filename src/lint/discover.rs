@@ -18,10 +18,12 @@ use std::sync::{Mutex, PoisonError};
 
 use ignore::WalkState;
 
-use super::Scope;
+use super::disk::{self, Disk};
 use super::file::{Home, Kind, Subject};
+use super::{Scope, script};
 use crate::codex::Site;
 use crate::codex::site::DOT_CODEX;
+use crate::files;
 
 /// Folders that hold what others made: Codex would load a `.codex` in them, but only for a thread
 /// that starts there.
@@ -30,6 +32,8 @@ pub const NOT_ENTERED: &[&str] = &[".git", "target", "node_modules"];
 const MAX_DEPTH: usize = 64;
 /// Folders in one walk. A monorepo has some 100,000; beyond that somebody fills the disk.
 const MAX_FOLDERS: usize = 500_000;
+/// Folders below `rules` that are looked into for rules that are not read.
+const RULES_DEPTH: usize = 3;
 /// Threads of a walk: more only wait for the same disk.
 const MAX_THREADS: usize = 8;
 
@@ -50,6 +54,24 @@ pub enum Error {
     },
 }
 
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Whose files.
+    pub scope: Scope,
+    /// Scripts that may start a Codex, too.
+    pub scripts: bool,
+}
+
+impl From<Scope> for Wanted {
+    fn from(scope: Scope) -> Self {
+        Self {
+            scope,
+            scripts: false,
+        }
+    }
+}
+
 /// A subject, or a place that cannot be looked into and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
@@ -57,6 +79,8 @@ pub enum Found {
     File(Subject),
     /// A place that fails as it is.
     Closed(Subject, String),
+    /// A place that is looked at and not read, and what the disk says of it.
+    Place(Subject, Disk),
 }
 
 /// The files below `paths`, or of the project where there are none: every `.codex` at and below its
@@ -65,8 +89,9 @@ pub enum Found {
 ///
 /// # Errors
 /// A path that is not there, or a file that is none of Codex's.
-pub fn discover(site: &Site, paths: &[PathBuf], scope: Scope) -> Result<Vec<Found>, Error> {
-    let walk = Walk::new(site);
+pub fn discover(site: &Site, paths: &[PathBuf], wanted: Wanted) -> Result<Vec<Found>, Error> {
+    let mut walk = Walk::new(site);
+    walk.scripts = wanted.scripts;
     if paths.is_empty() {
         walk.tree(&site.project);
         for folder in above(site) {
@@ -76,7 +101,7 @@ pub fn discover(site: &Site, paths: &[PathBuf], scope: Scope) -> Result<Vec<Foun
             }
         }
     }
-    if scope == Scope::All {
+    if wanted.scope == Scope::All {
         for folder in site.codex_home.iter().chain([&site.system]) {
             walk.codex_folder(folder);
         }
@@ -91,7 +116,8 @@ pub fn discover(site: &Site, paths: &[PathBuf], scope: Scope) -> Result<Vec<Foun
             }
             _ if path.is_dir() => walk.folder(&path),
             _ => {
-                let Some(kind) = kind_of(&path) else {
+                let script = wanted.scripts.then_some(Kind::Script);
+                let Some(kind) = kind_of(&path).or(script) else {
                     return Err(Error::UnknownFile {
                         path: given.clone(),
                     });
@@ -140,6 +166,18 @@ fn kind_of(path: &Path) -> Option<Kind> {
     })
 }
 
+/// Whether a file is a script, by its name or its first bytes.
+fn starts_programs(path: &Path) -> bool {
+    use std::io::Read as _;
+    if script::is_script(path) {
+        return true;
+    }
+    let mut first = [0; script::SHEBANG.len()];
+    script::may_be_script(path)
+        && fs::File::open(path).is_ok_and(|mut file| file.read_exact(&mut first).is_ok())
+        && first == *script::SHEBANG
+}
+
 /// The place of an error of the walk, and why; no reason where the place is gone.
 fn closed(error: ignore::Error, top: &Path) -> (PathBuf, Option<String>) {
     match error {
@@ -154,6 +192,7 @@ fn closed(error: ignore::Error, top: &Path) -> (PathBuf, Option<String>) {
 struct Walk<'a> {
     site: &'a Site,
     homes: Vec<Place>,
+    scripts: bool,
     // Threads of a walk add to it.
     found: Mutex<Vec<Found>>,
 }
@@ -191,6 +230,7 @@ impl<'a> Walk<'a> {
             site,
             homes: homes.into_iter().map(place).collect(),
             found: Mutex::new(Vec::new()),
+            scripts: false,
         }
     }
 
@@ -234,9 +274,15 @@ impl<'a> Walk<'a> {
         let name = entry.file_name();
         if entry.depth() > 0 && name == DOT_CODEX {
             self.dot_codex(entry.path());
-            return WalkState::Skip;
+            if !self.scripts {
+                return WalkState::Skip;
+            }
         }
         if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            let is_file = || entry.file_type().is_some_and(|kind| kind.is_file());
+            if self.scripts && is_file() && starts_programs(entry.path()) {
+                self.add(entry.path().to_path_buf(), Kind::Script);
+            }
             return WalkState::Continue;
         }
         if entry.depth() > 0 && NOT_ENTERED.iter().any(|skipped| name == *skipped) {
@@ -259,10 +305,29 @@ impl<'a> Walk<'a> {
 
     fn dot_codex(&self, path: &Path) {
         match fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => self.codex_folder(path),
+            Ok(meta) if meta.is_dir() => {
+                self.folder_that_leads_out(path);
+                self.codex_folder(path);
+            }
             // A plain file of that name is nothing to Codex.
             Ok(_) => {}
             Err(error) => self.close(path.to_path_buf(), error.to_string()),
+        }
+    }
+
+    /// A `.codex` that is a link to a folder outside of the project.
+    fn folder_that_leads_out(&self, path: &Path) {
+        if !path.is_symlink() {
+            return;
+        }
+        let subject = self.subject(path.to_path_buf(), Kind::Folder);
+        let leads_out = disk::leads_out(&subject);
+        if leads_out.is_some() {
+            let disk = Disk {
+                leads_out,
+                ..Disk::default()
+            };
+            self.push(Found::Place(subject, disk));
         }
     }
 
@@ -291,7 +356,39 @@ impl<'a> Walk<'a> {
         let rules = folder.join("rules");
         if exists(&rules) {
             self.named(&rules, Kind::Rules);
+            self.not_read(&rules, RULES_DEPTH);
         }
+    }
+
+    /// Files with rules in and below `folder` that Codex does not read.
+    fn not_read(&self, folder: &Path, depth: usize) {
+        let Ok(entries) = fs::read_dir(folder) else {
+            // What cannot be looked into was told of the folder above.
+            return;
+        };
+        for entry in entries.flatten() {
+            let (path, kind) = (entry.path(), entry.file_type());
+            if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+                if depth > 0 {
+                    self.not_read(&path, depth - 1);
+                }
+            } else if disk::is_rules(&path) {
+                if depth < RULES_DEPTH {
+                    self.add(path, Kind::Rules);
+                }
+            } else if kind.is_ok_and(|kind| kind.is_file()) && holds_rules(&path) {
+                self.place_of_rules(path, false);
+            }
+        }
+    }
+
+    fn place_of_rules(&self, path: PathBuf, is_link: bool) {
+        let disk = Disk {
+            not_read: disk::not_read(&path, is_link),
+            ..Disk::default()
+        };
+        let subject = self.subject(path, Kind::Folder);
+        self.push(Found::Place(subject, disk));
     }
 
     /// The files in `folder` whose names are of `kind`.
@@ -317,6 +414,12 @@ impl<'a> Walk<'a> {
     }
 
     fn add_of(&self, path: PathBuf, kind: Kind, home: Home) {
+        if kind == Kind::Rules && home != Home::Loose {
+            let is_link = path.is_symlink();
+            if disk::not_read(&path, is_link).is_some() {
+                return self.place_of_rules(path, is_link);
+            }
+        }
         self.push(Found::File(Subject {
             shown: shown(&path, &self.site.cwd),
             home,
@@ -388,7 +491,7 @@ impl Found {
     /// The file or place.
     pub const fn subject(&self) -> &Subject {
         match self {
-            Self::File(subject) | Self::Closed(subject, _) => subject,
+            Self::File(subject) | Self::Closed(subject, _) | Self::Place(subject, _) => subject,
         }
     }
 }
@@ -421,6 +524,23 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+/// Suffixes of files that somebody keeps, and does not mean to be read.
+const KEPT: &[&str] = &[
+    "md", "txt", "rst", "bak", "old", "orig", "off", "disabled", "example", "sample", "swp", "lock",
+];
+
+/// Whether a file that does not end in `.rules` holds rules all the same.
+fn holds_rules(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let suffix = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    if KEPT.contains(&suffix) || name.ends_with('~') {
+        return false;
+    }
+    let bytes = files::content(path, files::CONFIG_LIMIT).ok().flatten();
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    text.is_some_and(|text| text.lines().any(|line| line.starts_with("prefix_rule(")))
 }
 
 /// Whether there is anything, a link that leads to nothing and what may not be looked at included.

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Beside, Case, Finding, Grade, Home, Input, Kind, Rule, Scope, Source, Subject, run};
+use super::run::Watch;
+use super::{
+    Beside, Case, Finding, Grade, Home, Input, Kind, Rule, Scope, Setup, Source, Subject, disk, run,
+};
 use crate::codex::Site;
 use crate::codex::site::DOT_CODEX;
 use crate::codex::version::Version;
@@ -43,8 +46,10 @@ fn site() -> Site {
     }
 }
 
-fn subject(kind: Kind, home: Home) -> Subject {
-    let (site, name) = (site(), kind.name());
+fn subject(kind: Kind, home: Home, name: Option<&str>) -> Subject {
+    let site = site();
+    let is_folder = kind == Kind::Folder && name.is_none();
+    let name = name.unwrap_or(kind.name());
     let folder = match (home, kind) {
         (Home::System, _) | (_, Kind::Managed) => Some(site.system),
         (Home::User, _) => site.codex_home,
@@ -52,8 +57,9 @@ fn subject(kind: Kind, home: Home) -> Subject {
         (Home::Nested, _) => Some(site.project.join("sub").join(DOT_CODEX)),
         (Home::Loose, _) => None,
     };
+    let folder = folder.unwrap_or_default();
     Subject {
-        path: folder.unwrap_or_default().join(name),
+        path: if is_folder { folder } else { folder.join(name) },
         shown: name.to_owned(),
         kind,
         home,
@@ -63,12 +69,23 @@ fn subject(kind: Kind, home: Home) -> Subject {
 impl Case {
     /// The example as a file that was read.
     pub fn source(&self) -> Source {
-        let subject = subject(self.kind, self.home);
-        match self.input {
+        let subject = subject(self.kind, self.home, self.name());
+        let mut source = match self.input {
             Input::Text(marked) => Source::parse(subject, unmark(marked).0.into_bytes()),
             Input::Bytes(bytes, _) => Source::parse(subject, bytes.to_vec()),
             Input::Unreadable(why) => Source::unreadable(subject, why),
-        }
+            Input::Place(_) => Source::place(subject, disk::Disk::default()),
+        };
+        source.disk = disk::pretend(&site(), &source, self.setup);
+        source
+    }
+
+    /// Its path in Codex's folder, where it is not the usual one.
+    pub fn name(&self) -> Option<&'static str> {
+        self.setup.iter().find_map(|step| match step {
+            Setup::Name(name) => Some(*name),
+            _ => None,
+        })
     }
 
     /// What every rule finds in it, alone and with the files beside it.
@@ -77,7 +94,7 @@ impl Case {
         let path = source.subject.path.clone();
         let mut sources = vec![source];
         sources.extend(self.beside.iter().map(Beside::source));
-        let report = run::judge_in(&site(), sources, version, Scope::All);
+        let report = run::judge_in(&site(), sources, version, Scope::All, &Watch::default());
         let mut judged = Judged {
             findings: Vec::new(),
             beside: Vec::new(),
@@ -94,28 +111,29 @@ impl Case {
 
     /// Where such a file lies, for a reader.
     pub fn place(&self) -> String {
-        place(self.kind, self.home)
+        place(self.kind, self.home, self.name())
     }
 }
 
 impl Beside {
     fn source(&self) -> Source {
-        let mut subject = subject(self.kind, self.home);
+        let mut subject = subject(self.kind, self.home, None);
         subject.shown = self.place();
         Source::parse(subject, self.text.as_bytes().to_vec())
     }
 
     /// Where such a file lies, for a reader.
     pub fn place(&self) -> String {
-        place(self.kind, self.home)
+        place(self.kind, self.home, None)
     }
 }
 
-fn place(kind: Kind, home: Home) -> String {
-    let name = match kind {
+fn place(kind: Kind, home: Home, name: Option<&str>) -> String {
+    let name = name.unwrap_or(match kind {
         Kind::Rules => "rules/default.rules",
+        Kind::Folder => "",
         kind => kind.name(),
-    };
+    });
     match (home, kind) {
         (Home::System, _) | (_, Kind::Managed) => format!("/etc/codex/{name}"),
         (Home::User, _) => format!("$CODEX_HOME/{name}"),

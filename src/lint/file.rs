@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
+use super::disk::Disk;
 use super::json::{self, Json};
 use super::secret::{self, Secret};
 use super::shape::{self, Fault};
@@ -32,8 +33,10 @@ pub enum Kind {
     Hooks,
     /// A file of prefix rules, `*.rules`.
     Rules,
-    /// A folder, where one could not be looked into.
+    /// A folder or file that is looked at and not read.
     Folder,
+    /// A text that starts programs, for `--scripts`.
+    Script,
 }
 
 impl Kind {
@@ -57,6 +60,7 @@ impl Kind {
             Self::Hooks => "hooks.json",
             Self::Rules => "default.rules",
             Self::Folder => ".codex",
+            Self::Script => "script.sh",
         }
     }
 }
@@ -130,6 +134,8 @@ pub struct Source {
     pub secrets: Vec<Secret>,
     /// Where they stand.
     pub hidden: Vec<Span>,
+    /// What the disk says about the file.
+    pub disk: Disk,
     // Empty for TOML that parses: its document has the text.
     text: String,
     lines: LineIndex,
@@ -140,6 +146,11 @@ impl Source {
     pub fn parse(subject: Subject, bytes: Vec<u8>) -> Self {
         let text = match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => text,
+            // Scripts are no files of Codex's: any bytes are fine there.
+            Ok(text) if subject.kind == Kind::Script => text,
+            Err(error) if subject.kind == Kind::Script => {
+                String::from_utf8_lossy(error.as_bytes()).into_owned()
+            }
             Ok(text) => return Self::not_text(subject, text.into_bytes()),
             Err(error) => return Self::not_text(subject, error.into_bytes()),
         };
@@ -157,6 +168,13 @@ impl Source {
             _ => Content::Text,
         };
         Self::new(subject, content, text)
+    }
+
+    /// A place that was looked at and not read.
+    pub fn place(subject: Subject, disk: Disk) -> Self {
+        let mut source = Self::new(subject, Content::Text, String::new());
+        source.disk = disk;
+        source
     }
 
     /// A file that is there and cannot be read.
@@ -177,6 +195,7 @@ impl Source {
             content,
             secrets: Vec::new(),
             hidden: Vec::new(),
+            disk: Disk::default(),
             text,
             lines,
         };

@@ -86,6 +86,8 @@ pub struct Fix {
     pub grade: Grade,
     /// None overlaps another.
     pub edits: Vec<Edit>,
+    /// The permission bits that mend it, where not the text is wrong.
+    pub mode: Option<u32>,
 }
 
 impl Finding {
@@ -128,7 +130,21 @@ impl Finding {
     /// Offers edits.
     pub fn fix(&mut self, grade: Grade, edits: impl IntoIterator<Item = Edit>) -> &mut Self {
         let edits = edits.into_iter().collect();
-        self.fix = Some(Fix { grade, edits });
+        self.fix = Some(Fix {
+            grade,
+            edits,
+            mode: None,
+        });
+        self
+    }
+
+    /// Offers another mode of the file.
+    pub fn chmod(&mut self, grade: Grade, mode: u32) -> &mut Self {
+        self.fix = Some(Fix {
+            grade,
+            edits: Vec::new(),
+            mode: Some(mode),
+        });
         self
     }
 

@@ -54,8 +54,21 @@ pub struct Fixed {
 pub struct Mending {
     /// Files that change, in the order of the report.
     pub files: Vec<Fixed>,
+    /// Modes that change, in the order of the report.
+    pub modes: Vec<Chmod>,
     /// Fixes that were left out, since they would have made another finding.
     pub refused: usize,
+}
+
+/// A file whose mode is to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chmod {
+    /// The file.
+    pub subject: Subject,
+    /// The permission bits that it had when it was read.
+    pub from: u32,
+    /// Those that it shall have.
+    pub to: u32,
 }
 
 /// How many findings each rule has.
@@ -66,6 +79,7 @@ impl Fixer<'_> {
     pub fn mend(&self, sources: &[Source]) -> Mending {
         let mut mending = Mending::default();
         for source in sources {
+            mending.modes.extend(self.mode(source));
             if let Some(fixed) = self.file(source, &mut mending.refused) {
                 mending.files.push(fixed);
             }
@@ -82,6 +96,23 @@ impl Fixer<'_> {
             }
         }
         mending
+    }
+
+    /// The mode that mends a file.
+    fn mode(&self, source: &Source) -> Option<Chmod> {
+        let disk = &source.disk;
+        let from = disk
+            .mode
+            .filter(|_| disk.others_read || disk.others_write.is_some())?;
+        let wanted = self.wanted(source, &HashSet::new());
+        let to = wanted
+            .iter()
+            .find_map(|finding| finding.fix.as_ref()?.mode)?;
+        Some(Chmod {
+            subject: source.subject.clone(),
+            from,
+            to,
+        })
     }
 
     /// Mends one file.

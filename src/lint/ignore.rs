@@ -6,7 +6,7 @@
 //! nothing is silenced by. What a comment silences stays in the report, marked, so that its number
 //! can be told: a hostile repository brings its own comments.
 //!
-//! Comments are known in TOML that parses and in rules files. JSON has none, and a text that does
+//! Comments are known in TOML that parses, in rules files and in scripts. JSON has none, and a text that does
 //! not parse has none that can be told from its values.
 
 use super::file::Content;
@@ -92,7 +92,9 @@ pub fn find(source: &Source) -> Vec<Ignore> {
     }
     let comments = match &source.content {
         Content::Toml(_) => comments(text),
-        Content::Text if source.subject.kind == Kind::Rules => comments_of_rules(text),
+        Content::Text if matches!(source.subject.kind, Kind::Rules | Kind::Script) => {
+            comments_of_rules(text)
+        }
         _ => return Vec::new(),
     };
     let mut found: Vec<Ignore> = Vec::new();

@@ -82,8 +82,8 @@ pub fn judge(site: &Site, sources: &[Source], version: Version, scope: Scope) ->
         by_path: layers.by_path.clone(),
         found: HashMap::new(),
     };
-    for rule in RULES {
-        if let Check::Layers(check) | Check::FileAndLayers(_, check) = rule.check {
+    for check in RULES.iter().flat_map(|rule| rule.checks()) {
+        if let Check::Layers(check) = check {
             check(&layers, &mut spread);
         }
     }
@@ -112,9 +112,10 @@ impl Outcome {
         self.found.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// Makes findings about values milder that a stronger layer overrides. Their keys must be
+    /// Says of findings in one file what they come to with the others: milder where a stronger layer
+    /// overrides a value or another one completes it, graver where none does. Their keys must be
     /// stamped.
-    pub fn soften(&self, path: &Path, findings: &mut [Finding]) {
+    pub fn weigh(&self, path: &Path, findings: &mut [Finding]) {
         let Some(now) = &self.now else { return };
         let layer = now
             .layers
@@ -122,6 +123,7 @@ impl Outcome {
             .position(|layer| layer.file.as_deref() == Some(path) && layer.disabled.is_none());
         let Some(layer) = layer else { return };
         for finding in findings {
+            weigh_half(now, finding);
             if !HARMLESS_WHERE_OVERRIDDEN.contains(&finding.rule.id) {
                 continue;
             }
@@ -138,6 +140,53 @@ impl Outcome {
             ));
         }
     }
+}
+
+/// What one file lacks, another one may have; whom one file silences, another one may define.
+fn weigh_half(now: &Effective, finding: &mut Finding) {
+    let key: Vec<&str> = finding.key.parts().iter().map(String::as_str).collect();
+    let has = |path: &[&str]| now.merged.get(path).is_some();
+    let granular = ["approval_policy", "granular"];
+    let is_whole = match (finding.rule.id, key.as_slice()) {
+        ("server-no-transport", ["mcp_servers", name, ..]) => ["command", "url"]
+            .iter()
+            .any(|way| has(&["mcp_servers", name, way])),
+        ("granular-incomplete", [policy, word]) if [*policy, *word] == granular => {
+            if !has(&granular) {
+                return;
+            }
+            ["sandbox_approval", "rules", "mcp_elicitations"]
+                .iter()
+                .all(|switch| has(&[granular[0], granular[1], switch]))
+        }
+        ("elicitations-off", _) => {
+            let servers = now.merged.get(&["mcp_servers"]).and_then(Merged::members);
+            if servers
+                .into_iter()
+                .flatten()
+                .any(|(name, server)| is_ours(name, &server.value()))
+            {
+                finding.severity(Severity::Error);
+            }
+            return;
+        }
+        _ => return,
+    };
+    if is_whole {
+        finding
+            .severity(Severity::Info)
+            .note("here another layer has the rest");
+    } else {
+        finding.severity(Severity::Error);
+    }
+}
+
+/// Whether a server's table is that of our own.
+fn is_ours(name: &str, server: &Value) -> bool {
+    let args = server.get(&["args"]).and_then(Value::as_array);
+    let first = args.and_then(<[Value]>::first).and_then(Value::as_str);
+    let command = server.get(&["command"]).and_then(Value::as_str);
+    approves(name, command, first)
 }
 
 /// The layer that covers what the layer with index `at` says at `path`.
@@ -259,16 +308,8 @@ impl<'a> Layers<'a> {
         approves(name, None, None)
             || self.counting().any(|(_, layer)| {
                 let value = layer.value();
-                let Some(server) = value.get(&["mcp_servers", name]) else {
-                    return false;
-                };
-                let args = server.get(&["args"]).and_then(Value::as_array);
-                let first = args.and_then(<[Value]>::first).and_then(Value::as_str);
-                approves(
-                    name,
-                    server.get(&["command"]).and_then(Value::as_str),
-                    first,
-                )
+                let server = value.get(&["mcp_servers", name]);
+                server.is_some_and(|server| is_ours(name, server))
             })
     }
 

@@ -13,6 +13,7 @@ pub mod baseline;
 pub mod choose;
 pub mod config;
 pub mod discover;
+pub mod disk;
 pub mod example;
 pub mod file;
 pub mod finding;
@@ -27,11 +28,15 @@ pub mod registry;
 mod rules;
 pub mod rules_file;
 pub mod run;
+pub mod script;
 pub mod secret;
 pub mod server;
 pub mod shape;
+pub mod shell;
 pub mod words;
 
+pub use discover::Wanted;
+pub use disk::Disk;
 pub use file::{ConfigFile, Home, Kind, Source, Subject};
 pub use finding::{Finding, Findings, Fix, Grade, Silenced};
 pub use hooks::HooksFile;
@@ -98,6 +103,16 @@ pub struct Rule {
     pub check: Check,
 }
 
+impl Rule {
+    /// Its checks, each with one view.
+    pub const fn checks(&self) -> &[Check] {
+        match &self.check {
+            Check::Many(checks) => checks,
+            one => std::slice::from_ref(one),
+        }
+    }
+}
+
 /// What a check looks at.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
@@ -113,8 +128,10 @@ pub enum Check {
     Hooks(fn(&HooksFile, &mut Findings)),
     /// What is in force when all files of the run are laid on each other.
     Layers(fn(&Layers, &mut Spread)),
-    /// One configuration file, and then all files.
-    FileAndLayers(fn(&ConfigFile, &mut Findings), fn(&Layers, &mut Spread)),
+    /// What the disk says about one file, or about a place that is not read.
+    Tree(fn(&Disk, &mut Findings)),
+    /// Several views, where each sees another side of the same.
+    Many(&'static [Check]),
     /// One `.rules` file that is a text, whether or not Codex takes it.
     Rules(fn(&RulesFile, &mut Findings)),
 }
@@ -134,6 +151,21 @@ pub struct Case {
     pub also: &'static [&'static str],
     /// Files that lie in other places at the same time.
     pub beside: &'static [Beside],
+    /// What the disk says about it.
+    pub setup: &'static [Setup],
+}
+
+/// What the disk says about an example. Its paths lie below `/example`.
+#[derive(Debug, Clone, Copy)]
+pub enum Setup {
+    /// Its path in Codex's folder, where that is not the usual one.
+    Name(&'static str),
+    /// It is a symbolic link to this.
+    Link(&'static str),
+    /// It has this mode.
+    Mode(u32),
+    /// Of the programs that it names these are there, and no others.
+    There(&'static [&'static str]),
 }
 
 /// A file beside an example.
@@ -161,11 +193,18 @@ pub enum Input {
     Bytes(&'static [u8], Option<(usize, usize)>),
     /// A file that cannot be read, and why.
     Unreadable(&'static str),
+    /// A file with this text, or a folder, that is looked at and not read.
+    Place(&'static str),
 }
 
 /// An example that is a user's `config.toml`.
 pub const fn case(text: &'static str) -> Case {
     Case::new(Input::Text(text))
+}
+
+/// An example of a file or folder that is looked at and not read.
+pub const fn place(text: &'static str) -> Case {
+    Case::new(Input::Place(text)).of(Kind::Folder)
 }
 
 /// An example of bytes that are no text.
@@ -182,7 +221,15 @@ impl Case {
             fixed: None,
             also: &[],
             beside: &[],
+            setup: &[],
         }
+    }
+
+    /// The same where the disk says something about it.
+    #[must_use]
+    pub const fn on_disk(mut self, setup: &'static [Setup]) -> Self {
+        self.setup = setup;
+        self
     }
 
     /// The same as another of Codex's files.

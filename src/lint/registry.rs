@@ -19,8 +19,10 @@ pub static RULES: &[&Rule] = &[
     &rules::encoding::RULE,
     &rules::environment::INJECTED,
     &rules::environment::LEAKS,
+    &rules::disk::PERMISSIONS,
     &rules::elicitations::INCOMPLETE,
     &rules::hooks::INVALID,
+    &rules::disk::MISSING,
     &rules::hooks::REMOTE_CODE,
     &rules::hook_layers::TWO_FORMS,
     &rules::hook_layers::UNTRUSTED,
@@ -58,6 +60,7 @@ pub static RULES: &[&Rule] = &[
     &rules::prefix_rules::DEFAULT_ALLOW,
     &rules::prefix_rules::OPENS_GATE,
     &rules::prefix_rules::BROKEN,
+    &rules::disk::NOT_READ,
     &rules::sandbox::OVERRIDDEN,
     &rules::secret::AS_NAME,
     &rules::secret::INLINE,
@@ -68,6 +71,7 @@ pub static RULES: &[&Rule] = &[
     &rules::server_transport::NO_TRANSPORT,
     &rules::server_shadowed::RULE,
     &rules::server_timeout_unit::RULE,
+    &rules::disk::ESCAPE,
     &rules::syntax::RULE,
     &rules::telemetry_exports_prompts::RULE,
     &rules::tools_auto_approved::RULE,
@@ -98,7 +102,7 @@ mod tests {
     fn marks(case: &Case) -> Vec<Mark> {
         match case.input {
             Input::Text(marked) => unmark(marked).1,
-            Input::Bytes(_, None) | Input::Unreadable(_) => vec![Mark::File],
+            Input::Bytes(_, None) | Input::Unreadable(_) | Input::Place(_) => vec![Mark::File],
             Input::Bytes(_, Some((start, end))) => {
                 let source = case.source();
                 let width = source.text()[start..]

@@ -1,6 +1,7 @@
 //! Reads each file once, parses it once, and asks every rule.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::discover::{self, discover};
@@ -9,7 +10,7 @@ use super::finding::{Finding, Findings};
 use super::hooks::HooksFile;
 use super::registry::RULES;
 use super::rules_file::RulesFile;
-use super::{Check, Scope, Severity, Silenced, fingerprint, ignore, layers};
+use super::{Check, Scope, Severity, Silenced, Wanted, disk, fingerprint, ignore, layers, script};
 use crate::codex::Site;
 use crate::codex::version::Version;
 use crate::files;
@@ -76,22 +77,37 @@ impl Report {
 pub fn read_all(
     site: &Site,
     paths: &[PathBuf],
-    scope: Scope,
+    wanted: impl Into<Wanted>,
+    watch: &Watch,
 ) -> Result<Vec<Source>, discover::Error> {
-    let sources = side_by_side(discover(site, paths, scope)?, read_one);
+    let found = discover(site, paths, wanted.into())?;
+    watch.begin(1, found.len());
+    let sources = side_by_side(found, |found| {
+        let source = read_one(site, found);
+        watch.one();
+        source
+    });
     Ok(sources.into_iter().flatten().collect())
 }
 
 /// Judges files that were read. They stay in their order.
 pub fn judge_all(site: &Site, sources: Vec<Source>, version: Version) -> Report {
-    judge_in(site, sources, version, Scope::Project)
+    judge_in(site, sources, version, Scope::Project, &Watch::default())
 }
 
 /// The same, and with [`Scope::All`] what the user's and the system's files make of a project's.
-pub fn judge_in(site: &Site, sources: Vec<Source>, version: Version, scope: Scope) -> Report {
+pub fn judge_in(
+    site: &Site,
+    sources: Vec<Source>,
+    version: Version,
+    scope: Scope,
+    watch: &Watch,
+) -> Report {
     let judged = sources.len();
     let together = layers::judge(site, &sources, version, scope);
+    watch.begin(2, judged);
     let files = side_by_side(sources, |source| {
+        watch.one();
         let path = &source.subject.path;
         let mut findings = judge_with(&source, version, together.of(path).to_vec());
         if findings.is_empty() {
@@ -99,7 +115,7 @@ pub fn judge_in(site: &Site, sources: Vec<Source>, version: Version, scope: Scop
         }
         let anchor = fingerprint::anchor(site, &source.subject);
         fingerprint::stamp(&anchor, &source, &mut findings);
-        together.soften(path, &mut findings);
+        together.weigh(path, &mut findings);
         Some(Judged {
             source,
             findings,
@@ -113,12 +129,60 @@ pub fn judge_in(site: &Site, sources: Vec<Source>, version: Version, scope: Scop
     }
 }
 
-fn read_one(found: discover::Found) -> Option<Source> {
+/// How far a run has come, for who waits for it.
+#[derive(Debug, Default)]
+pub struct Watch {
+    phase: AtomicUsize,
+    done: AtomicUsize,
+    all: AtomicUsize,
+}
+
+/// What a run does just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Looks for files.
+    Looking,
+    /// Has read so many files of all.
+    Reading(usize, usize),
+    /// Has judged so many files of all.
+    Judging(usize, usize),
+}
+
+impl Watch {
+    /// What the run does just now.
+    pub fn phase(&self) -> Phase {
+        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        let (done, all) = (read(&self.done), read(&self.all));
+        match read(&self.phase) {
+            0 => Phase::Looking,
+            1 => Phase::Reading(done, all),
+            _ => Phase::Judging(done, all),
+        }
+    }
+
+    fn begin(&self, phase: usize, all: usize) {
+        self.done.store(0, Ordering::Relaxed);
+        self.all.store(all, Ordering::Relaxed);
+        self.phase.store(phase, Ordering::Relaxed);
+    }
+
+    fn one(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn read_one(site: &Site, found: discover::Found) -> Option<Source> {
     Some(match found {
         discover::Found::Closed(subject, why) => Source::unreadable(subject, why),
+        discover::Found::Place(subject, disk) => Source::place(subject, disk),
         discover::Found::File(subject) => {
             match files::content(&subject.path, files::CONFIG_LIMIT) {
-                Ok(Some(bytes)) => Source::parse(subject, bytes),
+                Ok(Some(bytes)) if subject.kind == Kind::Script => script::read(subject, bytes)?,
+                Ok(Some(bytes)) => {
+                    let mut source = Source::parse(subject, bytes);
+                    source.disk = disk::look(site, &source);
+                    source
+                }
                 // It went away between looking and reading.
                 Ok(None) => return None,
                 Err(error) => Source::unreadable(subject, why(error)),
@@ -185,10 +249,11 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
         .filter(|file| file.kind() == Kind::Requirements);
     let hooks = HooksFile::new(source, version);
     let rules = RulesFile::new(source);
-    for rule in RULES {
-        match rule.check {
+    for check in RULES.iter().flat_map(|rule| rule.checks()) {
+        match check {
             Check::Source(check) => check(source, &mut found),
-            Check::File(check) | Check::FileAndLayers(check, _) => {
+            Check::Tree(check) => check(&source.disk, &mut found),
+            Check::File(check) => {
                 if let Some(file) = config {
                     check(file, &mut found);
                 }
@@ -209,7 +274,7 @@ fn judge_with(source: &Source, version: Version, more: Vec<Finding>) -> Vec<Find
                 }
             }
             // They need to know what the others found, or all files.
-            Check::Ignores(_) | Check::Layers(_) => {}
+            Check::Ignores(_) | Check::Layers(_) | Check::Many(_) => {}
         }
     }
     ignore::apply(source, found.into_sorted())

@@ -11,7 +11,7 @@ use crate::plan::secret::{
     has_token, is_placeholder, is_secret_name, looks_secret, url_has_secret, without_scheme,
 };
 
-use super::file::{Content, Source};
+use super::file::{Content, Kind, Source};
 use super::server::Word;
 
 /// A secret, and the value that it stands in.
@@ -60,6 +60,7 @@ pub fn find(source: &Source) -> Vec<Secret> {
             search.found
         }
         Content::Unreadable { .. } | Content::NotText { .. } => Vec::new(),
+        Content::Text if source.subject.kind == Kind::Script => in_script(source.text()),
         Content::Json(_) | Content::Text | Content::Broken(_) => in_plain_text(source.text()),
     };
     found.sort_by_key(|secret| (secret.span.start, secret.span.end));
@@ -326,6 +327,35 @@ fn path_has_secret(url: &str) -> bool {
     path.split('/').skip(1).any(|part| {
         part.len() >= CAPABILITY && !part.contains(['.', '@']) && looks_secret(None, part)
     })
+}
+
+/// Each word of each line, by itself, behind `NAME=` and behind a flag.
+fn in_script(text: &str) -> Vec<Secret> {
+    let mut found = in_plain_text(text);
+    let is_break = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | ',' | ';' | '`');
+    let (mut start, mut before) = (0, "");
+    for piece in text.split(is_break) {
+        let name = before.trim_start_matches('-');
+        let name = (is_secret_name(name) && !name.is_empty()).then_some(name);
+        if is_secret(name, piece) || url_has_secret(piece) {
+            let span = Span::new(start, start + piece.len());
+            found.push(Secret {
+                span,
+                value: span,
+                role: Role::Argument,
+                name: None,
+            });
+        }
+        if !piece.is_empty() {
+            before = piece;
+        }
+        start += piece.len()
+            + text[start + piece.len()..]
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8);
+    }
+    found
 }
 
 /// Quoted pieces of each line of a text that was not parsed.

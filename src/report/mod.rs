@@ -10,6 +10,7 @@ pub mod json;
 pub mod junit;
 pub mod plan;
 pub mod policy;
+mod progress;
 pub mod region;
 pub mod rule;
 pub mod sarif;

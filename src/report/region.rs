@@ -34,7 +34,8 @@ impl Region {
 
 /// The fix of `finding`, unless its new text could tell a secret: it touches one, or holds one.
 pub fn open_fix<'a>(source: &Source, finding: &'a Finding) -> Option<&'a Fix> {
-    let fix = finding.fix.as_ref()?;
+    // A mode is no edit of a text.
+    let fix = finding.fix.as_ref().filter(|fix| !fix.edits.is_empty())?;
     let text = source.text();
     let tells = fix.edits.iter().any(|edit| {
         source.secrets.iter().any(|secret| {

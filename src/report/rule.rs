@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::ui::style;
 use crate::codex::version::NEWEST;
 use crate::lint::example::unmark;
-use crate::lint::{Case, Confidence, Grade, Input, Kind, Rule, Since};
+use crate::lint::{Case, Confidence, Grade, Input, Kind, Rule, Setup, Since};
 use crate::text::visible::{visible, visible_lines};
 
 /// The version of the JSON.
@@ -77,7 +77,10 @@ pub fn text(rule: &Rule, width: usize) -> String {
 fn example(out: &mut String, case: &Case) {
     let quiet = style::QUIET;
     let _ = writeln!(out, "  {quiet}{}{quiet:#}", case.place());
-    let Input::Text(marked) = case.input else {
+    for line in said_by_disk(case) {
+        let _ = writeln!(out, "  {quiet}{line}{quiet:#}");
+    }
+    let (Input::Text(marked) | Input::Place(marked)) = case.input else {
         let _ = writeln!(out, "    {}", odd(case));
         return;
     };
@@ -122,10 +125,22 @@ fn example(out: &mut String, case: &Case) {
 /// An example that is no text, in words.
 fn odd(case: &Case) -> String {
     match case.input {
-        Input::Text(marked) => visible_lines(&unmark(marked).0).into_owned(),
+        Input::Text(marked) | Input::Place(marked) => visible_lines(&unmark(marked).0).into_owned(),
         Input::Bytes(bytes, _) => format!("bytes: {}", escape(bytes)),
         Input::Unreadable(why) => format!("a file that cannot be read: {why}"),
     }
+}
+
+/// What the disk says of an example, in words.
+fn said_by_disk(case: &Case) -> Vec<String> {
+    let words = |step: &Setup| match step {
+        Setup::Name(_) => None,
+        Setup::Link(to) => Some(format!("a link to `{to}`")),
+        Setup::Mode(mode) => Some(format!("with mode {mode:04o}")),
+        Setup::There([]) => Some("nothing that it names is there".to_owned()),
+        Setup::There(programs) => Some(format!("`{}` is there", programs.join("`, `"))),
+    };
+    case.setup.iter().filter_map(words).collect()
 }
 
 /// Bytes as Rust writes them.
@@ -166,7 +181,7 @@ pub fn page(rule: &Rule) -> String {
     for (title, cases) in [("Bad", rule.bad), ("Good", rule.good)] {
         let _ = write!(out, "\n## {title}\n");
         for case in cases {
-            let _ = write!(out, "\n`{}`:\n\n", case.place());
+            let _ = write!(out, "\n`{}`{}:\n\n", case.place(), beside_place(case));
             fence(&mut out, case.kind, case.input);
             for beside in case.beside {
                 let _ = write!(out, "\nbeside it, `{}`:\n\n", beside.place());
@@ -191,7 +206,8 @@ pub fn help(rule: &Rule) -> String {
     let mut out = format!("{}\n", rule.why);
     for (title, cases) in [("Bad", rule.bad), ("Good", rule.good)] {
         if let Some(case) = cases.first() {
-            let _ = write!(out, "\n{title}, in `{}`:\n\n", case.place());
+            let place = case.place();
+            let _ = write!(out, "\n{title}, in `{place}`{}:\n\n", beside_place(case));
             fence(&mut out, case.kind, case.input);
         }
     }
@@ -199,12 +215,22 @@ pub fn help(rule: &Rule) -> String {
     out
 }
 
+/// What the disk says of an example, behind its place.
+fn beside_place(case: &Case) -> String {
+    let words = said_by_disk(case);
+    words
+        .iter()
+        .fold(String::new(), |out, word| out + ", " + word)
+}
+
 fn fence(out: &mut String, kind: Kind, input: Input) {
     let (language, text) = match input {
-        Input::Text(marked) => {
+        Input::Place("") => return out.push_str("(the folder itself)\n"),
+        Input::Text(marked) | Input::Place(marked) => {
             let language = match kind {
                 Kind::Hooks => "json",
-                Kind::Rules => "python",
+                Kind::Rules | Kind::Folder => "python",
+                Kind::Script => "sh",
                 _ => "toml",
             };
             (language, visible_lines(&unmark(marked).0).into_owned())
@@ -259,6 +285,9 @@ struct Item<'a> {
 #[derive(Serialize)]
 struct Example {
     path: String,
+    /// What the disk says about it, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    disk: Vec<String>,
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<&'static str>,
@@ -269,8 +298,9 @@ pub fn json(rules: &[&Rule]) -> String {
     let examples = |cases: &'static [Case]| {
         let example = |case: &Case| Example {
             path: case.place(),
+            disk: said_by_disk(case),
             text: match case.input {
-                Input::Text(marked) => unmark(marked).0,
+                Input::Text(marked) | Input::Place(marked) => unmark(marked).0,
                 _ => odd(case),
             },
             fixed: case.fixed,

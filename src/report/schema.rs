@@ -219,8 +219,8 @@ fn lint() -> Value {
 
 fn rules() -> Value {
     let example = object(
-        &json!({ "path": text(), "text": text(), "fixed": text() }),
-        &["fixed"],
+        &json!({ "path": text(), "disk": list(&text()), "text": text(), "fixed": text() }),
+        &["disk", "fixed"],
     );
     let rule = json!({
         "id": text(),

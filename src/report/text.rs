@@ -3,6 +3,7 @@
 use super::{Diagnostic, Excerpt, Severity};
 use crate::document::Span;
 use crate::lint::finding::Mark;
+use crate::lint::run::Phase;
 use crate::lint::{Finding, Report, Silenced, Source};
 
 /// One finding.
@@ -78,6 +79,15 @@ pub fn summary(report: &Report) -> String {
             "{found}\nbeside that: {} (`--no-ignore` undoes it)",
             hidden.join(", ")
         )
+    }
+}
+
+/// What a run does just now, in a short line.
+pub fn phase(phase: Phase) -> String {
+    match phase {
+        Phase::Looking => "looking for Codex's files".to_owned(),
+        Phase::Reading(done, all) => format!("read {done} of {}", count(all, "file")),
+        Phase::Judging(done, all) => format!("judged {done} of {}", count(all, "file")),
     }
 }
 

@@ -11,6 +11,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 use super::diagnostic::Diagnostic;
+use super::progress;
 
 /// What each kind of text looks like: the one table of colours.
 pub mod style {
@@ -97,6 +98,7 @@ pub struct Ui {
     err: Stream,
     loudness: Loudness,
     asks: bool,
+    shows_progress: bool,
     width: usize,
 }
 
@@ -114,6 +116,7 @@ impl Ui {
         let err_color = choose(color, AutoStream::choice(&stderr));
         Self {
             asks: io::stdin().is_terminal() && stderr.is_terminal(),
+            shows_progress: stderr.is_terminal() && loudness >= Loudness::Normal,
             width: terminal_size::terminal_size_of(&stdout)
                 .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0)),
             out: Stream::new("stdout", Box::new(stdout), out_color),
@@ -157,6 +160,20 @@ impl Ui {
     /// Writes text to stderr as it is, with `-q` too.
     pub fn err(&mut self, text: impl AsRef<str>) {
         self.err.write(text.as_ref());
+    }
+
+    /// Does `work`; while it takes long, says on stderr how far it has come, in one line that goes
+    /// when it is done. Only on a terminal, and not with `-q`.
+    pub fn while_waiting<T>(
+        &self,
+        words: impl Fn() -> String + Sync,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        if self.shows_progress {
+            progress::during(io::stderr(), &words, work)
+        } else {
+            work()
+        }
     }
 
     /// Columns of stdout's terminal.
@@ -268,6 +285,7 @@ mod tests {
             err: Stream::new("stderr", Box::new(io::sink()), ColorChoice::Never),
             loudness: Loudness::Normal,
             asks: false,
+            shows_progress: false,
             width: DEFAULT_WIDTH,
         }
     }

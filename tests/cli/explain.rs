@@ -49,3 +49,21 @@ fn the_list_names_every_rule_as_the_json_does() {
         }
     }
 }
+
+#[test]
+fn every_rule_of_the_catalogue_is_there() {
+    let wanted: Vec<&str> = include_str!("../fixtures/rules.txt").lines().collect();
+    let sandbox = Sandbox::new();
+    let output = sandbox
+        .command()
+        .args(["rules", "--format", "json"])
+        .output()
+        .expect("it runs");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rules = json["rules"].as_array().expect("a list");
+    let ids: Vec<&str> = rules
+        .iter()
+        .filter_map(|rule| rule["id"].as_str())
+        .collect();
+    assert_eq!(ids, wanted);
+}

@@ -92,6 +92,7 @@ fn the_gate_comes_and_goes_to_the_last_byte() {
     let hooks = std::fs::read_to_string(case.join("hooks.json")).expect("the case is there");
     let sandbox = Sandbox::with_state();
     sandbox.write(HOOKS, &hooks);
+    sandbox.write("project/tools/guard.py", "");
     sandbox.write(CONFIG, "# ours\r\nmodel = \"gpt-5\"");
     sandbox.write(GUIDE, "# Guide\n\nBe kind.");
     sandbox.write(USER, "model = 'x' # mine\n");

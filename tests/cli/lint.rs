@@ -226,3 +226,61 @@ fn a_folder_given_by_a_link_is_looked_into() {
     // One that a walk comes upon is not followed.
     assert_eq!(sandbox.run(["lint"]), "no Codex files here\n--- exit 0\n");
 }
+
+#[test]
+fn what_one_file_lacks_or_silences_is_weighed_with_the_others() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "home/.codex/config.toml",
+        "[approval_policy.granular]\nsandbox_approval = true\nrules = true\n[mcp_servers.a]\nenabled = true\n",
+    );
+    sandbox.trust_project();
+    sandbox.write(
+        "project/.codex/config.toml",
+        "[approval_policy.granular]\nmcp_elicitations = false\n[mcp_servers.a]\ncommand = \"/usr/bin/a\"\n[mcp_servers.b]\nenabled = false\n",
+    );
+    sandbox.write(
+        "root/etc/codex/config.toml",
+        "[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\n",
+    );
+    let severities = |args: &[&str]| {
+        let all = ["lint", "--system-root", "../root", "--format", "json"];
+        let text = sandbox.run([&all, args].concat());
+        let json: serde_json::Value =
+            serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+        let word = |finding: &serde_json::Value, key: &str| {
+            finding[key].as_str().unwrap_or_default().to_owned()
+        };
+        let mut found: Vec<String> = json["findings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|finding| format!("{} {}", word(finding, "rule"), word(finding, "severity")))
+            .filter(|found| {
+                ["granular", "server-no", "elicit"]
+                    .iter()
+                    .any(|start| found.starts_with(start))
+            })
+            .collect();
+        found.sort();
+        found
+    };
+    assert_eq!(
+        severities(&[]),
+        [
+            "elicitations-off warning",
+            "granular-incomplete info",
+            "server-no-transport info"
+        ]
+    );
+    assert_eq!(
+        severities(&["--scope", "all"]),
+        [
+            "elicitations-off error",
+            "granular-incomplete info",
+            "granular-incomplete info",
+            "server-no-transport error",
+            "server-no-transport info",
+        ]
+    );
+}

@@ -15,6 +15,9 @@ fn found(case: &str, file: &str, place: &str, more: &[&str]) -> Vec<String> {
     let content = std::fs::read(folder.join(case).join(file)).expect("the case has the file");
     sandbox.write(place, content);
     let path = sandbox.path(place);
+    // As Codex itself writes such a file: what is in it is judged, not the umask of a test.
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&path, private).expect("ours");
     let mut command = sandbox.command();
     command
         .args(["lint", "--format", "json"])
@@ -337,5 +340,145 @@ fn hooks_in_both_forms_are_told_once() {
     assert_eq!(
         together("hooks-in-two-places", &files, &["--scope", "all"]),
         ["warning hook-two-forms 3"]
+    );
+}
+
+/// What `lint` prints about a case's file in Codex's home.
+fn printed(case: &str, file: &str, place: &str, args: &[&str]) -> String {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cases");
+    sandbox.write(
+        place,
+        std::fs::read(folder.join(case).join(file)).expect("the case has the file"),
+    );
+    let path = sandbox.path(place).display().to_string();
+    sandbox.run([&["lint"], args, &[path.as_str()]].concat())
+}
+
+#[test]
+fn each_case_is_told_in_words_that_help() {
+    let table: &[(&str, &str, &[&str])] = &[
+        (
+            "windows-path-found",
+            "config.toml",
+            &[
+                "reads `\\U` as an escape",
+                "single quotes take it as it is",
+                ":5:16",
+            ],
+        ),
+        (
+            "nul-filled",
+            "config.toml",
+            &["consists of 4146 NUL bytes", "its content is gone"],
+        ),
+        (
+            "typographic-quotes",
+            "config.toml",
+            &["U+201C", "U+201D", "U+0022", ":2:11"],
+        ),
+        ("claude-shape", "config.toml", &["the key is `mcp_servers`"]),
+        (
+            "dotted-mcp-servers",
+            "config.toml",
+            &["`env_vars = [\"OBSIDIAN_KEY\"]`"],
+        ),
+        (
+            "json-in-toml",
+            "config.toml",
+            &["JSON of another client", "[mcp_servers.courier]"],
+        ),
+        ("untrusted-policy", "config.toml", &["asks less often"]),
+        ("legacy-profile", "config.toml", &["`local.config.toml`"]),
+        (
+            "orphan-subtable",
+            "config.toml",
+            &["[mcp_servers.theme", "remove the table"],
+        ),
+        (
+            "advice-that-breaks",
+            "config.toml",
+            &["`codex_apps` is built into Codex"],
+        ),
+    ];
+    for (case, file, words) in table {
+        let text = printed(case, file, USER, &[]);
+        for word in *words {
+            assert!(text.contains(word), "{case}: {word:?} in {text}");
+        }
+    }
+    let rules = printed(
+        "one-broken-rules-file",
+        "b.rules",
+        "home/.codex/rules/b.rules",
+        &[],
+    );
+    assert!(
+        rules.contains("without ANY file of custom rules"),
+        "{rules}"
+    );
+}
+
+#[test]
+fn cases_are_mended_as_they_ask_for() {
+    let lines = |text: &str| -> Vec<String> {
+        let changed = |line: &&str| {
+            (line.starts_with('+') || line.starts_with('-'))
+                && !line.starts_with("+++")
+                && !line.starts_with("---")
+        };
+        text.lines().filter(changed).map(str::to_owned).collect()
+    };
+    let mended = |case: &str, file: &str, args: &[&str]| {
+        lines(&printed(
+            case,
+            file,
+            USER,
+            &[&["--fix", "--diff"], args].concat(),
+        ))
+    };
+    assert_eq!(
+        mended("claude-shape", "config.toml", &["--unsafe-fixes"]),
+        ["-[mcpServers.courier]", "+[mcp_servers.courier]"]
+    );
+    assert_eq!(
+        mended(
+            "type-stdio-and-headers",
+            "config.toml",
+            &["--select", "server-key-unknown"]
+        ),
+        [
+            "-headers = { X-Team = \"red\" }",
+            "-disabled = true",
+            "+http_headers = { X-Team = \"red\" }",
+            "+enabled = false",
+        ]
+    );
+    for file in ["features.toml", "windows.toml", "tui.toml"] {
+        assert!(
+            !mended("swallowed-root-keys", file, &[]).is_empty(),
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn a_profile_alone_is_told_too_and_a_pin_in_a_project_is_declared() {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cases");
+    let text = std::fs::read_to_string(folder.join("legacy-profile/config.toml")).expect("there");
+    let (_, rest) = text.split_once('\n').expect("lines");
+    sandbox.write(USER, rest);
+    let text = sandbox.run(["lint", "../home/.codex/config.toml"]);
+    assert!(
+        text.contains("error[profile-removed]") && text.contains(":3:"),
+        "{text}"
+    );
+    let pin = "project/.codex/requirements.toml";
+    let text = printed("project-requirements", "requirements.toml", pin, &[]);
+    assert!(text.contains("info[requirements-not-read]"), "{text}");
+    assert!(
+        text.contains("did you mean `allowed_sandbox_modes`"),
+        "{text}"
     );
 }

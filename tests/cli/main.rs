@@ -14,6 +14,7 @@ mod install_gate;
 mod lint;
 mod lint_cases;
 mod lint_choose;
+mod lint_disk;
 mod lint_fix;
 mod lint_formats;
 mod mcp;

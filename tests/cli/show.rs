@@ -56,6 +56,22 @@ fn where_codex_does_not_start_the_place_is_the_answer() {
 }
 
 #[test]
+fn a_codex_home_that_is_missing_is_an_answer() {
+    let sandbox = Sandbox::new();
+    let output = sandbox
+        .command()
+        .args(["show", "--format", "json"])
+        .env("CODEX_HOME", "/nonexistent/codex")
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+    let told: Value = serde_json::from_slice(&output.stdout).expect("the output is JSON");
+    assert_eq!(told["starts"], false);
+    let message = told["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("$CODEX_HOME"), "{message}");
+}
+
+#[test]
 fn a_folder_that_a_thread_trusts_by_itself_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write(

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Where programs are looked for.
+pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// Folders for one run of Codex or codexgate. All paths are canonical.
 #[derive(Debug, Clone)]
 pub struct Lab {
@@ -46,7 +49,7 @@ impl Lab {
             .env_clear()
             .env("HOME", &self.home)
             .env("CODEX_HOME", &self.codex_home)
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", PATH)
             .env("LANG", "C.UTF-8")
             .env("RUST_BACKTRACE", "0")
             .env("RUST_LIB_BACKTRACE", "0")

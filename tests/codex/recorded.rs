@@ -57,6 +57,42 @@ fn every_scenario_is_what_codex_answers() {
     verify(&codex, &folders);
 }
 
+/// Records what is not recorded yet: folders without an `expected.json` below
+/// `CODEXGATE_SCENARIOS`. The newest Codex is what is recorded; others go into `versions.tsv`.
+#[test]
+#[ignore = "writes; `just record FOLDER` runs it"]
+fn record_the_scenarios_that_have_no_answer() {
+    let Some(codex) = program::find_for("record_the_scenarios_that_have_no_answer") else {
+        return;
+    };
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(folder())
+        .expect("the scenarios are there")
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|folder| folder.join("scenario.json").is_file())
+        .filter(|folder| !folder.join("expected.json").exists())
+        .collect();
+    folders.sort();
+    let failed: Vec<String> = worker::each(&codex, &folders, |worker, folder| {
+        let scenario = Scenario::read(folder);
+        let answer = match worker.ask(&scenario, Question::Everything) {
+            Ok(answer) => ask::recorded(&scenario, &answer["codex"]),
+            Err(why) => return Some(format!("{}: {why}", name(folder))),
+        };
+        let text = serde_json::to_string_pretty(&answer).expect("it is JSON");
+        std::fs::write(folder.join("expected.json"), text + "\n").expect("a folder of ours");
+        None
+    })
+    .into_iter()
+    .flatten()
+    .collect();
+    say(&format!(
+        "{} scenarios recorded",
+        folders.len() - failed.len()
+    ));
+    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
+}
+
 /// Checks that each scenario is answered by Codex as recorded and by the model as by Codex.
 fn verify(codex: &Path, folders: &[PathBuf]) {
     let version = ask::version(codex);

@@ -12,6 +12,9 @@ use serde_json::{Map, Value, json};
 
 use crate::scenario::Scenario;
 
+/// Where the recorded Codex looked for programs.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 type Field = (&'static str, Option<String>);
 
 /// Each field that was recorded, with the difference if there is one.
@@ -388,6 +391,7 @@ impl Arguments {
             // `exec --trust` wrote trust before the app server was asked.
             trusted: (self.trust && version.has(Change::ExecTrustFlag)).then_some(true),
             cwd: Some(cwd),
+            path: Some(PATH.into()),
             version,
             ..Question::default()
         }
@@ -416,6 +420,7 @@ impl Arguments {
             add_dirs: self.add_dirs.clone(),
             ignore_user: self.ignore_user,
             trusted: self.trust.then_some(true),
+            path: Some(PATH.into()),
             version,
             ..Question::default()
         }

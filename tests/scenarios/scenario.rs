@@ -77,6 +77,7 @@ impl Scenario {
             .get("env")
             .and_then(|env| env.get("CODEX_HOME"))
             .and_then(Value::as_str)
+            .filter(|path| !path.is_empty())
             .map_or_else(|| self.codex_home(), PathBuf::from);
         Site::discover(&Environment {
             directory: self.cwd(),

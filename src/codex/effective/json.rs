@@ -260,15 +260,16 @@ fn one_server(server: &Server, origin: Map<String, Json>, effective: &Effective)
         };
         if name == "oauth" {
             let mut value = value;
-            if let Some(oauth) = value.as_object_mut()
-                && !version.has(Change::OauthSecret)
-            {
-                oauth.remove("client_secret");
+            if let Some(oauth) = value.as_object_mut() {
+                oauth.retain(|name, _| server::OAUTH_KEYS.contains(&name.as_str()));
+                if !version.has(Change::OauthSecret) {
+                    oauth.remove("client_secret");
+                }
             }
             entry.insert(name.clone(), value);
-        } else if name == "tools" {
+        } else if name == "tools" && !is_silent_default(name, &value) {
             entry.insert(name.clone(), tools(&value));
-        } else if name != "name" {
+        } else if name != "name" && !is_silent_default(name, &value) {
             entry.insert(name.clone(), value);
         }
     }
@@ -286,6 +287,19 @@ fn one_server(server: &Server, origin: Map<String, Json>, effective: &Effective)
         entry.insert("startup_error".to_owned(), "the name is not valid".into());
     }
     Json::Object(entry)
+}
+
+/// Whether Codex leaves the key out of its list where it has this value (scenarios
+/// `server-auth-default`, `server-required-default`).
+fn is_silent_default(name: &str, value: &Json) -> bool {
+    match name {
+        "required" | "supports_parallel_tool_calls" => *value == false,
+        "auth" => value == "oauth",
+        "startup_readiness" => value == "connection",
+        "env_vars" => *value == json!([]),
+        "tools" => *value == json!({}),
+        _ => false,
+    }
 }
 
 /// Seconds as Codex tells them. Whole numbers beyond 2^53 lose digits, as they do there.

@@ -8,9 +8,11 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::super::check::{check, check_text, check_type, normalize, unknown};
+use super::super::check::{
+    check, check_merged, check_text, check_type, normalize, settle, settle_as, unknown,
+};
 use super::super::features;
-use super::super::keys;
+use super::super::keys::{self, Type::Map};
 use super::super::layer::{
     CONFIG_TOML, Content, Disabled, Kind, Layer, MANAGED_CONFIG_TOML, REQUIREMENTS_TOML, Sources,
 };
@@ -106,7 +108,7 @@ impl Loader<'_> {
             .and_then(|found| strings(&found.value()))
             .unwrap_or_else(|| vec![".git".to_owned()]);
         let folders = Folders::find(sources, &cwd, &markers, version);
-        let entries = trust_entries(&before, &folders, question.trusted, trusting);
+        let entries = trust_entries(&before, &folders, question.trusted, trusting, version);
         if !question.ignore_projects {
             layers.extend(self.project_layers(&folders, &entries));
         }
@@ -126,7 +128,10 @@ impl Loader<'_> {
             layers.push(managed);
         }
         self.normalize(&mut layers);
-        let merged = lay(&layers);
+        let mut merged = lay(&layers);
+        if check_merged(&merged.value(), version).is_ok() {
+            settle(&mut merged, version);
+        }
         let trust = self.trust(&layers, &folders, trusting);
         if question.strict {
             self.check_strictly(&layers);
@@ -146,7 +151,7 @@ impl Loader<'_> {
                 None => Ok(undecided()),
             },
             dropped: std::mem::take(&mut self.dropped),
-            before_trust: None,
+            before_thread: None,
         }
     }
 
@@ -323,15 +328,31 @@ impl Loader<'_> {
         layers
     }
 
-    /// What decides the defaults. Here the administrator's file counts too, in all versions.
+    /// What decides the defaults. Here the administrator's file counts too, in all versions, and so
+    /// does a project's own, once it is loaded (scenario `autotrust-project-marks-itself-untrusted`).
     fn trust(&self, layers: &[Layer], folders: &Folders, trusting: Option<&str>) -> Trust {
         let mut merged = Merged::empty();
+        let mut written = trusting.map(|key| {
+            let level = [("trust_level", Value::from("trusted"))];
+            let entry = [(key, level.into_iter().collect::<Value>())];
+            let projects = [("projects", entry.into_iter().collect::<Value>())];
+            projects.into_iter().collect::<Value>()
+        });
         for (index, layer) in layers.iter().enumerate() {
-            if layer.kind != Kind::Project {
+            let is_users = matches!(layer.kind, Kind::System | Kind::User | Kind::Profile(_));
+            // What Codex writes stands at the end of the user's file, which is no layer yet.
+            if !is_users && let Some(written) = written.take() {
+                merged.lay(&written, usize::MAX);
+            }
+            if layer.disabled.is_none() {
                 merged.lay(&layer.value(), index);
             }
         }
-        let entries = trust_entries(&merged, folders, self.question.trusted, trusting);
+        if let Some(written) = written {
+            merged.lay(&written, usize::MAX);
+        }
+        let question = self.question;
+        let entries = trust_entries(&merged, folders, question.trusted, None, question.version);
         let active = folders.active(&entries);
         Trust {
             level: entries.level(active),
@@ -412,14 +433,18 @@ fn trust_entries(
     folders: &Folders,
     assumed: Option<bool>,
     trusting: Option<&str>,
+    version: Version,
 ) -> Entries {
     let mut entries = Entries::default();
-    let projects = merged.get(&["projects"]).and_then(Merged::members);
+    let projects = merged.get(&["projects"]).cloned();
+    let projects = projects.map(|mut found| {
+        settle_as(&mut found, &Map(&keys::PROJECT), version);
+        found
+    });
+    let projects = projects.as_ref().and_then(Merged::members);
     for (path, project) in projects.into_iter().flatten() {
-        let word = project
-            .get(&["trust_level"])
-            .and_then(|found| super::sandbox::value_word(&found.value()));
-        let level = match word.as_deref() {
+        let word = project.get(&["trust_level"]).and_then(Merged::text);
+        let level = match word {
             Some("trusted") => Level::Trusted,
             Some("untrusted") => Level::Untrusted,
             _ => continue,

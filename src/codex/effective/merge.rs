@@ -73,6 +73,11 @@ impl Merged {
         }
     }
 
+    /// Puts `value` in place of this one: the same, written otherwise.
+    pub fn respell(&mut self, value: &Value) {
+        self.data = Self::of(value, self.layer).data;
+    }
+
     fn of(value: &Value, layer: usize) -> Self {
         let data = match value {
             Value::Table(members) => Data::Table(

@@ -6,7 +6,8 @@
 //! result only, as Codex does, so that a wrong value is harmless while a stronger layer covers it.
 //!
 //! It does not know what a running session was started with, nor what a client sends with its
-//! `thread/start`: those are part of the question. It starts no server and runs no rules file.
+//! `thread/start`: those are part of the question. It starts no server and runs no rules file; of a
+//! required server it tells at most that there is no such program.
 
 pub mod approvals;
 pub mod hooks;
@@ -16,6 +17,7 @@ pub mod merge;
 pub mod sandbox;
 pub mod servers;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub use approvals::{ApprovalPolicy, Granular};
@@ -102,6 +104,8 @@ pub struct Question {
     pub trusted: Option<bool>,
     /// The working folder as the client writes it, where that is not the canonical one.
     pub cwd: Option<PathBuf>,
+    /// `$PATH`, where it is asked whether each required server's program is there.
+    pub path: Option<OsString>,
     /// The version of Codex.
     pub version: Version,
 }
@@ -238,9 +242,9 @@ pub struct Effective {
     pub starts: Result<Policy, StartError>,
     /// What does not count, and why.
     pub dropped: Vec<Dropped>,
-    /// Where starting a thread trusts the folder by itself: the answer before it does. It is what
-    /// `config/read` tells then.
-    pub before_trust: Option<Box<Effective>>,
+    /// Where starting a thread trusts the folder by itself, or fails over a server: the answer
+    /// before it does. It is what `config/read` tells then.
+    pub before_thread: Option<Box<Effective>>,
 }
 
 impl Effective {
@@ -250,13 +254,33 @@ impl Effective {
         if let Some(error) = Self::server_error(sources, question, &first) {
             first.starts = Err(error);
         }
-        let Some(key) = first.trusts_itself(sources, question) else {
-            return first;
+        let mut last = match first.trusts_itself(sources, question) {
+            Some(key) => {
+                let mut then = Self::once(sources, question, Some(&key));
+                then.trust.automatic = true;
+                then.before_thread = Some(Box::new(first));
+                then
+            }
+            None => first,
         };
-        let mut then = Self::once(sources, question, Some(&key));
-        then.trust.automatic = true;
-        then.before_trust = Some(Box::new(first));
-        then
+        let path = question.path.as_deref();
+        if let Some(error) = path.and_then(|path| servers::cannot_start(&last, path)) {
+            if last.before_thread.is_none() {
+                last.before_thread = Some(Box::new(last.clone()));
+            }
+            last.starts = Err(error);
+        }
+        last
+    }
+
+    /// Says that Codex does not start, for a reason that stands in no file.
+    pub fn refuse(&mut self, message: String) {
+        self.before_thread = None;
+        self.starts = Err(StartError {
+            message,
+            place: None,
+            key: None,
+        });
     }
 
     fn once(sources: &Sources, question: &Question, trusting: Option<&str>) -> Self {
@@ -326,7 +350,7 @@ impl Effective {
         let is_project = self.trust.is_repository
             || self.layers.iter().any(|layer| layer.kind == Kind::Project)
             || !question.version.has(Change::PlainFolderNotTrusted);
-        let is_wide = policy.sandbox.value.reach.mode() != SandboxMode::ReadOnly;
+        let is_wide = policy.sandbox.value.writes_cwd;
         let has_home = sources.site().codex_home.is_some();
         (writes && is_wide && is_project && has_home && self.trust.level == Level::Unknown)
             .then(|| self.trust.key.to_string_lossy().into_owned())
@@ -340,9 +364,9 @@ impl Effective {
         }
     }
 
-    /// The answer before a thread trusted the folder by itself; mostly this one.
+    /// The answer before a thread trusted the folder or failed; mostly this one.
     pub fn before(&self) -> &Self {
-        self.before_trust.as_deref().unwrap_or(self)
+        self.before_thread.as_deref().unwrap_or(self)
     }
 
     /// The place that decided the merged value at `path`.

@@ -1,10 +1,13 @@
 //! The MCP servers of all layers, and which of them a requirement disables.
 
+use std::ffi::OsStr;
+
 use super::super::layer::Place;
 use super::super::requirements::Identity;
-use super::super::server::Transport;
+use super::super::server::{NAME_RULES, Transport};
+use super::super::version::Change;
 use super::merge::Merged;
-use super::{By, Effective};
+use super::{By, Effective, StartError};
 use crate::document::{KeyPath, Value};
 
 /// One MCP server in force.
@@ -65,7 +68,14 @@ fn server(effective: &Effective, name: &str, table: &Merged) -> Option<Server> {
         };
         !is_allowed
     });
-    let switched_off = table.get(&["enabled"]).and_then(Merged::truth) == Some(false);
+    // Without the sign-in that it stands for (seen on 0.171.0).
+    let no_sign_in = text("auth") == Some("ema_auth")
+        && !(effective.feature("use_xaa")
+            && effective
+                .merged
+                .get(&["mcp_enterprise_managed_auth"])
+                .is_some());
+    let switched_off = no_sign_in || table.get(&["enabled"]).and_then(Merged::truth) == Some(false);
     let disabled_by = match refused {
         Some(required) => Some(By::Requirement(required.place.clone())),
         None if switched_off => effective
@@ -81,4 +91,49 @@ fn server(effective: &Effective, name: &str, table: &Merged) -> Option<Server> {
         enabled: refused.is_none() && !switched_off,
         disabled_by,
     })
+}
+
+/// Why a thread cannot start: a required server that certainly fails (scenarios
+/// `mcp-required-missing`, `mcp-required-bad-name`). Whether a program that is there works, and
+/// whether anybody listens at a URL, is not asked.
+pub(super) fn cannot_start(effective: &Effective, path: &OsStr) -> Option<StartError> {
+    let servers = &effective.policy()?.servers;
+    servers.iter().find_map(|server| {
+        let is_required = server.value.get(&["required"]).and_then(Value::as_bool) == Some(true);
+        let why = (server.enabled && is_required)
+            .then(|| why_not(server, effective, path))
+            .flatten()?;
+        let key = KeyPath::new(["mcp_servers", &server.name]);
+        Some(StartError {
+            message: format!("the required server `{}` cannot start: {why}", server.name),
+            place: effective.origin(key.parts()).map(Box::new),
+            key: Some(key),
+        })
+    })
+}
+
+fn why_not(server: &Server, effective: &Effective, path: &OsStr) -> Option<&'static str> {
+    let wide = effective.version.has(Change::WideServerNames);
+    if !NAME_RULES[usize::from(!wide)].allows(&server.name) {
+        return Some("its name is not valid");
+    }
+    let text = |key: &[&str]| server.value.get(key).and_then(Value::as_str);
+    let Some(command) = text(&["command"]) else {
+        return text(&["url"])
+            .is_some_and(|url| !url.contains(':'))
+            .then_some("its `url` is none");
+    };
+    let folder =
+        text(&["cwd"]).map_or_else(|| effective.cwd.clone(), |cwd| effective.cwd.join(cwd));
+    if !folder.is_dir() {
+        return Some("its `cwd` is not there");
+    }
+    let path = text(&["env", "PATH"]).map_or(path, OsStr::new);
+    let is_there = if command.contains('/') {
+        folder.join(command).exists()
+    } else {
+        !command.is_empty()
+            && std::env::split_paths(path).any(|place| folder.join(place).join(command).exists())
+    };
+    (!is_there).then_some("there is no such program")
 }

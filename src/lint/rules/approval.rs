@@ -4,11 +4,13 @@
 //! approval-untrusted-in-system, approval-untrusted-shadowed, approval-on-failure, reviewer-auto,
 //! reviewer-guardian; Codex 0.134 to 0.171.
 
+use crate::codex::effective::{ApprovalPolicy, Reach};
 use crate::codex::version::Change;
 use crate::document::{Edit, Form, Node};
 use crate::lint::file::word;
 use crate::lint::{
-    Check, Confidence, ConfigFile, Findings, Grade, Home, Kind, Rule, Severity, case,
+    Check, Confidence, ConfigFile, Findings, Grade, Home, Kind, Layers, Rule, Severity, Spread,
+    beside, case,
 };
 
 pub const NEVER: Rule = Rule {
@@ -59,6 +61,19 @@ pub const OPEN: Rule = Rule {
                 "danger-full-access",
                 "elicitations-off",
             ]),
+        case("approval_policy = ‹\"never\"›\n")
+            .in_home(Home::Project)
+            .also(&[
+                "approval-never",
+                "auto-trust",
+                "danger-full-access",
+                "elicitations-off",
+            ])
+            .with(&[beside(
+                Home::User,
+                Kind::Config,
+                "sandbox_mode = \"danger-full-access\"\n",
+            )]),
     ],
     good: &[
         case("approval_policy = \"never\"\nsandbox_mode = \"read-only\"\n")
@@ -66,7 +81,7 @@ pub const OPEN: Rule = Rule {
         case("approval_policy = \"on-request\"\nsandbox_mode = \"danger-full-access\"\n")
             .also(&["auto-trust", "danger-full-access"]),
     ],
-    check: Check::File(open),
+    check: Check::Many(&[Check::File(open), Check::Layers(open_across)]),
 };
 
 pub const REMOVED: Rule = Rule {
@@ -162,6 +177,28 @@ fn open(file: &ConfigFile, found: &mut Findings) {
             .add(&OPEN, never)
             .label("nobody is asked")
             .related(open.span, "and nothing is refused")
+            .help("change at least one of the two");
+    }
+}
+
+/// The same from two files: each may seem harmless.
+fn open_across(layers: &Layers, spread: &mut Spread) {
+    let Some(policy) = layers.policy() else {
+        return;
+    };
+    let is_open = policy.approval.value == ApprovalPolicy::Never
+        && matches!(policy.sandbox.value.reach, Reach::Everything);
+    let places = (policy.approval.by.place(), policy.sandbox.by.place());
+    let (Some(never), Some(open)) = places else {
+        return;
+    };
+    if !is_open || never.path == open.path {
+        return;
+    }
+    if let Some(finding) = spread.add(&OPEN, never) {
+        finding
+            .label("nobody is asked")
+            .note(format!("{} opens the sandbox", layers.place(open)))
             .help("change at least one of the two");
     }
 }

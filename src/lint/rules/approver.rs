@@ -7,15 +7,18 @@ use std::path::Path;
 
 use crate::codex::effective::{By, Merged, Reach};
 use crate::codex::layer::Layer;
+use crate::document::{Edit, Form, Node};
+use crate::lint::disk::{Disk, Role, State};
+use crate::lint::file::text;
 use crate::lint::layers::server_key;
 use crate::lint::server::Server;
 use crate::lint::{
-    Check, Confidence, ConfigFile, Findings, Home, Kind, Layers, Rule, Severity, Spread, beside,
-    case,
+    Check, Confidence, ConfigFile, Findings, Grade, Home, Kind, Layers, Rule, Setup, Severity,
+    Spread, beside, case,
 };
+use crate::plan::parts::approver;
 
-const OURS: &str =
-    "[mcp_servers.codexgate]\ncommand = \"/usr/local/bin/codexgate\"\nargs = [\"mcp\"]\n";
+const OURS: &str = "[mcp_servers.codexgate]\ncommand = \"/usr/local/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n";
 const PIN: &str = "allowed_sandbox_modes = [\"read-only\"]\nallowed_approval_policies = [\"on-request\"]\n[‹mcp_servers›.docs.identity]\ncommand = \"/usr/bin/docs-mcp\"\n";
 
 pub const BLOCKED: Rule = Rule {
@@ -31,7 +34,7 @@ pub const BLOCKED: Rule = Rule {
             .of(Kind::Requirements)
             .in_home(Home::System)
             .with(&[beside(Home::User, Kind::Config, OURS)]),
-        case("[mcp_servers.codexgate]\ncommand = \"/usr/local/bin/codexgate\"\nargs = [\"mcp\"]\nenabled = ‹false›\n"),
+        case("[mcp_servers.codexgate]\ncommand = \"/usr/local/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\nenabled = ‹false›\n"),
     ],
     good: &[
         case("allowed_sandbox_modes = [\"read-only\"]\nallowed_approval_policies = [\"on-request\"]\n[mcp_servers.codexgate.identity]\ncommand = \"/usr/local/bin/codexgate\"\n")
@@ -63,6 +66,8 @@ pub const HIJACKED: Rule = Rule {
         case("[mcp_servers.codexgate.env]\n‹LEVEL› = \"1\"\n")
             .in_home(Home::Project)
             .with(&[beside(Home::User, Kind::Config, OURS)]),
+        case("[mcp_servers.codexgate]\ncommand = \"/usr/local/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n‹cwd› = \"/srv\"\n")
+            .in_home(Home::Project),
     ],
     good: &[
         case(OURS),
@@ -73,7 +78,11 @@ pub const HIJACKED: Rule = Rule {
             .in_home(Home::Project)
             .with(&[beside(Home::User, Kind::Config, OURS)]),
     ],
-    check: Check::Layers(hijacked),
+    check: Check::Many(&[
+        Check::Layers(hijacked),
+        Check::File(foreign),
+        Check::Tree(open_to_others),
+    ]),
 };
 
 pub const WEAK: Rule = Rule {
@@ -84,19 +93,32 @@ pub const WEAK: Rule = Rule {
     says: "another program may stand in for the approver",
     why: "A relative program is looked for where the thread runs, and a repository can hold one of \
           that name; so can a path into the repository. A bare name is looked for on `PATH`: it \
-          is as good as every folder on it.",
+          is as good as every folder on it. Codex hands a server neither `CODEX_HOME` nor `XDG_*` \
+          unless `env_vars` names them: without these the approver may look elsewhere than `apply`.",
     bad: &[
-        case("[mcp_servers.codexgate]\ncommand = ‹\"./codexgate\"›\nargs = [\"mcp\"]\n")
+        case("[mcp_servers.codexgate]\ncommand = ‹\"./codexgate\"›\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n")
             .also(&["launch-relative"]),
-        case("[mcp_servers.gate]\ncommand = ‹\"codexgate\"›\nargs = [\"mcp\"]\n"),
-        case("[mcp_servers.codexgate]\ncommand = ‹\"/example/project/bin/codexgate\"›\nargs = [\"mcp\"]\n")
+        case("[mcp_servers.gate]\ncommand = ‹\"codexgate\"›\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n"),
+        case("[mcp_servers.codexgate]\ncommand = ‹\"/example/project/bin/codexgate\"›\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n")
             .also(&["approver-hijacked"]),
+        case("[mcp_servers.‹codexgate›]\ncommand = \"/usr/local/bin/codexgate\"\nargs = [\"mcp\"]\n")
+            .fixed(OURS),
+        case("[mcp_servers.codexgate]\ncommand = \"/usr/local/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = ‹[\"CODEX_HOME\"]›\n")
+            .fixed(OURS),
+        case("[mcp_servers.codexgate]\ncommand = ‹\"/example/bin/codexgate\"›\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n")
+            .on_disk(&[Setup::There(&[])]),
     ],
     good: &[
         case(OURS),
+        case("[mcp_servers.codexgate]\ncommand = \"/example/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n")
+            .on_disk(&[Setup::There(&["/example/bin/codexgate"])]),
         case("[mcp_servers.docs]\ncommand = \"docs-mcp\"\n"),
     ],
-    check: Check::FileAndLayers(weak, in_repository),
+    check: Check::Many(&[
+        Check::File(weak),
+        Check::Layers(in_repository),
+        Check::Tree(moved),
+    ]),
 };
 
 /// Keys of a server's table that decide what runs, and whether.
@@ -195,6 +217,57 @@ fn hijacked(layers: &Layers, spread: &mut Spread) {
     }
 }
 
+/// Keys of the approver in a project that `apply` and the approver itself refuse.
+fn foreign(file: &ConfigFile, found: &mut Findings) {
+    if !file.home().is_project() {
+        return;
+    }
+    for server in Server::all(file).filter(Server::is_approver) {
+        let Some(key) = approver::foreign_key(server.node) else {
+            continue;
+        };
+        // Where another layer has the rest, that is told with both places.
+        if DECIDES.contains(&key) && server.get("command").is_none() {
+            continue;
+        }
+        let Some(node) = server.get(key) else {
+            continue;
+        };
+        found
+            .add(&HIJACKED, node.key)
+            .says(format!("a project sets `{key}` of the approver"))
+            .note("`apply` and the approver refuse while it is there")
+            .help("remove it");
+    }
+}
+
+fn open_to_others(disk: &Disk, found: &mut Findings) {
+    for program in disk.programs.iter().filter(|it| it.role == Role::Approver) {
+        if let State::Open(why) = &program.state {
+            found
+                .add(&HIJACKED, program.span)
+                .says("others can change the approver's program")
+                .note(why.clone())
+                .help("install codexgate where only you and root can write");
+        }
+    }
+}
+
+fn moved(disk: &Disk, found: &mut Findings) {
+    for program in disk.programs.iter().filter(|it| it.role == Role::Approver) {
+        let what = match program.state {
+            State::Missing => "is not there",
+            State::NotExecutable => "is no program",
+            State::There | State::Open(_) => continue,
+        };
+        found
+            .add(&WEAK, program.span)
+            .says(format!("the approver `{}` {what}", program.path.display()))
+            .note("Codex goes on without it, and nobody is asked")
+            .help("run `codexgate install` again: it writes where codexgate is now");
+    }
+}
+
 /// A program that the agent can write is the agent's.
 fn writable(layers: &Layers, name: &str, server: &Merged, spread: &mut Spread) {
     let (Some(program), Some(policy)) = (absolute(server), layers.policy()) else {
@@ -237,6 +310,7 @@ fn weak(file: &ConfigFile, found: &mut Findings) {
         let Some(command) = server.word("command") else {
             continue;
         };
+        blind(file, &server, found);
         if Path::new(command.text).is_absolute() || command.text.contains(":\\") {
             continue;
         }
@@ -253,6 +327,54 @@ fn weak(file: &ConfigFile, found: &mut Findings) {
                 .note("Codex starts what lies there, seen from where the thread runs");
         }
         finding.help("write its absolute path");
+    }
+}
+
+/// An approver that is not handed the variables by which it finds its state.
+fn blind(file: &ConfigFile, server: &Server, found: &mut Findings) {
+    // A table without `args` is half of an entry: another layer may have the rest.
+    let list = server.get("env_vars");
+    if list.is_none() && server.get("args").is_none() {
+        return;
+    }
+    let items = || list.and_then(Node::as_array).into_iter().flatten();
+    let named: Vec<&str> = items()
+        .filter_map(|item| text(item).or_else(|| item.child("name").and_then(text)))
+        .collect();
+    let is_set = |name: &str| server.members("env").any(|(set, _)| set == name);
+    let missing: Vec<&str> = approver::VARIABLES
+        .into_iter()
+        .filter(|name| !named.contains(name) && !is_set(name))
+        .collect();
+    if missing.is_empty() {
+        return;
+    }
+    let whole = format!("[\"{}\"]", approver::VARIABLES.join("\", \""));
+    let finding = found.add(&WEAK, list.map_or(server.node.key, |list| list.span));
+    finding
+        .says(format!(
+            "the approver is not handed `{}`",
+            missing.join("`, `")
+        ))
+        .note("it may look for its state elsewhere than `codexgate apply` does")
+        .help(format!("write `env_vars = {whole}`"));
+    if let Some(list) = list {
+        let known = |item: &Node| text(item).is_some_and(|it| approver::VARIABLES.contains(&it));
+        if matches!(list.form, Form::Value) && items().all(known) {
+            finding.fix(Grade::Safe, [Edit::replace(list.span, whole)]);
+        }
+        return;
+    }
+    let above = server.get("args").or_else(|| server.get("command"));
+    if let Some(pair) = above.and_then(|node| file.pair(node))
+        && server.node.form == Form::Header
+    {
+        let rest = &file.document().text()[pair.span.end..];
+        let line = rest.split('\n').next().unwrap_or(rest);
+        let end = line.trim_end_matches('\r').len();
+        let newline = if end < line.len() { "\r\n" } else { "\n" };
+        let text = format!("{newline}env_vars = {whole}");
+        finding.fix(Grade::Safe, [Edit::insert(pair.span.end + end, text)]);
     }
 }
 

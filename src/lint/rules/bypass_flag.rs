@@ -5,9 +5,10 @@
 use crate::codex::version::Version;
 use crate::document::{Node, Span};
 use crate::lint::file::text;
-use crate::lint::server::{Server, basename};
+use crate::lint::script::{self, Piece};
+use crate::lint::server::Server;
 use crate::lint::{
-    Check, Confidence, ConfigFile, Findings, HooksFile, Kind, Rule, Severity, Source, case,
+    Check, Confidence, ConfigFile, Findings, Home, HooksFile, Kind, Rule, Severity, Source, case,
 };
 
 pub const RULE: Rule = Rule {
@@ -32,10 +33,16 @@ pub const RULE: Rule = Rule {
         case(
             "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = ‹\"codex exec --sandbox danger-full-access hi\"›\n",
         ),
+        case("#!/bin/sh\ncodex exec ‹--dangerously-bypass-approvals-and-sandbox› \"$1\"\n")
+            .of(Kind::Script)
+            .in_home(Home::Loose),
         case("{ \"hooks\": { \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": ‹\"codex exec --yolo hi\"› }] }] } }\n")
             .of(Kind::Hooks),
     ],
     good: &[
+        case("#!/bin/sh\n# never with --yolo\necho \"codex --yolo is off\"\ncodex exec -s read-only \"$1\"\n")
+            .of(Kind::Script)
+            .in_home(Home::Loose),
         case(
             "[mcp_servers.a]\ncommand = \"codex\"\nargs = [\"mcp-server\", \"-s\", \"read-only\"]\n",
         ),
@@ -56,6 +63,9 @@ fn check(source: &Source, found: &mut Findings) {
             words([(command.text, command.span)], found);
         }
     }
+    for command in script::commands(source) {
+        judge(&command, found);
+    }
 }
 
 fn config(file: &ConfigFile, found: &mut Findings) {
@@ -72,33 +82,35 @@ fn config(file: &ConfigFile, found: &mut Findings) {
 }
 
 /// The words of one command line, each apart or several in one string.
-pub fn words<'a>(line: impl IntoIterator<Item = (&'a str, Span)>, found: &mut Findings) {
-    let pieces: Vec<(&str, Span)> = line
-        .into_iter()
-        .flat_map(|(text, span)| {
-            text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '(' | ')'))
-                .filter(|piece| !piece.is_empty())
-                .map(move |piece| (piece, span))
-        })
-        .collect();
-    // `-s` and `-a` mean something else to other programs.
-    let codex = pieces.iter().any(|(piece, _)| {
-        matches!(basename(piece), "codex" | "codex-cli") || piece.starts_with("@openai/codex")
-    });
+fn words<'a>(line: impl IntoIterator<Item = (&'a str, Span)>, found: &mut Findings) {
+    let mut pieces = Vec::new();
+    for (text, span) in line {
+        script::flatten(text, span, 0, &mut pieces);
+    }
+    judge(&pieces, found);
+}
+
+fn judge(pieces: &[Piece], found: &mut Findings) {
+    // Some of the flags mean something else to other programs.
+    let codex = pieces
+        .iter()
+        .any(|piece| piece.text.to_ascii_lowercase().contains("codex"));
     let mut last = None;
-    for (at, (piece, span)) in pieces.iter().enumerate() {
-        let before = at.checked_sub(1).map_or("", |at| pieces[at].0);
-        let (flag, value) = match piece.split_once('=') {
-            Some((flag, value)) if flag.starts_with("--") => (flag, value),
-            _ => (before, *piece),
+    for (at, Piece { text, span }) in pieces.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", |at| &pieces[at].text);
+        let (flag, value) = match text.split_once('=') {
+            Some((flag, value)) if flag.starts_with("--") => {
+                (flag, value.trim_matches(['"', '\'']))
+            }
+            _ => (before, text.as_str()),
         };
-        let opens =
-            matches!(
-                *piece,
-                "--dangerously-bypass-approvals-and-sandbox" | "--yolo"
-            ) || (codex && matches!(flag, "-s" | "--sandbox") && value == "danger-full-access")
-                || (codex && matches!(flag, "-a" | "--ask-for-approval") && value == "never")
-                || (codex && matches!(flag, "-c" | "--config") && is_open_setting(value));
+        let opens = text == "--dangerously-bypass-approvals-and-sandbox"
+            || (codex && text == "--yolo")
+            || (matches!(flag, "-s" | "--sandbox") && value == "danger-full-access")
+            // The input of the action for workflows.
+            || (flag == "sandbox:" && value == "danger-full-access")
+            || (codex && matches!(flag, "-a" | "--ask-for-approval") && value == "never")
+            || (codex && matches!(flag, "-c" | "--config") && is_open_setting(value));
         if opens && last != Some(*span) {
             last = Some(*span);
             found.add(&RULE, *span).help("leave the flag out");

@@ -38,7 +38,7 @@ pub const OFF: Rule = Rule {
             .fixed("[approval_policy.granular]\nsandbox_approval = true\nrules = true\nmcp_elicitations = true\n"),
         case("approval_policy.granular = [true, true, false, false, ‹false›]\n"),
         case("approval_policy = ‹\"never\"›\n").also(&["approval-never"]),
-        case("approval_policy = ‹\"never\"›\n[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\n")
+        case("approval_policy = ‹\"never\"›\n[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n")
             .also(&["approval-never"]),
     ],
     good: &[

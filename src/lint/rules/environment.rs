@@ -24,7 +24,7 @@ pub const INJECTED: Rule = Rule {
         case("[shell_environment_policy]\ninherit = ‹\"none\"›\n").in_home(Home::Project),
         case("[shell_environment_policy]\ninclude_only = ‹[\"PATH\", \"HOME\"]›\n").in_home(Home::Project),
         case("[shell_environment_policy.set]\n‹PATH› = \"/opt/bin\"\n"),
-        case("[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\n[mcp_servers.codexgate.env]\n‹XDG_STATE_HOME› = \"/tmp/s\"\n"),
+        case("[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_CONFIG_HOME\"]\n[mcp_servers.codexgate.env]\n‹XDG_STATE_HOME› = \"/tmp/s\"\n"),
     ],
     good: &[
         case("[shell_environment_policy]\ninherit = \"all\"\nexclude = [\"AWS_*\"]\nset = { LANG = \"C\" }\n")

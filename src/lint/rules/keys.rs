@@ -209,9 +209,9 @@ fn is_swallowed(file: &ConfigFile, fault: &Fault) -> bool {
     let Some((name, above)) = fault.path.split_last() else {
         return false;
     };
-    // An agent's role is often given keys of the root, and means them.
-    let role = matches!(above, ["agents", _]);
-    if above.is_empty() || role || !is_root_key(name) || !fits_root(name, fault.node, file) {
+    // An agent's role, and a profile, is often given keys of the root, and means them.
+    let meant = matches!(above, ["agents" | "profiles", _]);
+    if above.is_empty() || meant || !is_root_key(name) || !fits_root(name, fault.node, file) {
         return false;
     }
     let table = above
@@ -286,8 +286,13 @@ fn move_up(file: &ConfigFile, name: &str, node: &Node, target: usize) -> Option<
     }
     let text = document.text();
     let cut = with_comments(text, file.pair(node)?.span)?;
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut lines = document.slice(cut).to_owned();
+    // Only the last line of a file has no end of its own to go by.
+    let newline = if lines.ends_with("\r\n") || (!lines.ends_with('\n') && text.contains("\r\n")) {
+        "\r\n"
+    } else {
+        "\n"
+    };
     if !lines.ends_with('\n') {
         lines.push_str(newline);
     }

@@ -4,6 +4,7 @@ pub mod approval;
 pub mod approver;
 pub mod bypass_flag;
 pub mod danger_full_access;
+pub mod disk;
 pub mod elicitations;
 pub mod encoding;
 pub mod environment;

@@ -39,7 +39,7 @@ pub const STARTS: Rule = Rule {
     good: &[
         case("[mcp_servers.a]\ncommand = \"a-mcp\"\n"),
         case("[mcp_servers.a]\nurl = \"https://a.example/mcp\"\n").in_home(Home::Project),
-        case("[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\n")
+        case("[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n")
             .in_home(Home::Project),
     ],
     check: Check::Source(starts),
@@ -47,7 +47,7 @@ pub const STARTS: Rule = Rule {
 
 fn nested(source: &Source, found: &mut Findings) {
     let subject = &source.subject;
-    if subject.home == Home::Nested && subject.kind != Kind::Folder {
+    if subject.home == Home::Nested && !matches!(subject.kind, Kind::Folder | Kind::Script) {
         let mark = if source.text().is_empty() {
             Mark::File
         } else {

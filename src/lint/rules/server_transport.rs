@@ -62,7 +62,7 @@ pub const MIXED: Rule = Rule {
     good: &[case(
         "[mcp_servers.a]\ncommand = \"a-mcp\"\n[mcp_servers.b]\nurl = \"https://b.example/mcp\"\n",
     )],
-    check: Check::FileAndLayers(mixed, mixed_across),
+    check: Check::Many(&[Check::File(mixed), Check::Layers(mixed_across)]),
 };
 
 pub const WRONG_TRANSPORT: Rule = Rule {

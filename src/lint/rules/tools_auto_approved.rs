@@ -27,7 +27,9 @@ pub const RULE: Rule = Rule {
         case(
             "[mcp_servers.a]\ncommand = \"a-mcp\"\n[mcp_servers.a.tools.drop]\napproval_mode = \"auto\"\n",
         ),
-        case("[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\n"),
+        case(
+            "[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\", \"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\"]\n",
+        ),
     ],
     check: Check::File(check),
 };

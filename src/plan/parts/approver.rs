@@ -23,6 +23,9 @@ const BESIDE: [&str; 6] = [
     "tool_timeout_sec",
 ];
 
+/// The variables by which codexgate finds its state and its policy.
+pub const VARIABLES: [&str; 3] = ["CODEX_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
+
 /// Where the entry stands.
 pub fn path() -> KeyPath {
     KeyPath::new(["mcp_servers", NAME])
@@ -33,10 +36,7 @@ pub fn wanted(program: &Program) -> Value {
     let members: IndexMap<String, Value> = [
         ("command".to_owned(), Value::from(program.command())),
         ("args".to_owned(), Value::from(vec!["mcp"])),
-        (
-            "env_vars".to_owned(),
-            Value::from(vec!["CODEX_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]),
-        ),
+        ("env_vars".to_owned(), Value::from(VARIABLES.to_vec())),
     ]
     .into_iter()
     .collect();

@@ -32,11 +32,8 @@ impl View<'_> {
                 "folder": trust.key.display().to_string(),
             }),
         );
-        if let Some(before) = self
-            .effective
-            .before_trust
-            .as_ref()
-            .and_then(|it| it.policy())
+        if trust.automatic
+            && let Some(before) = self.effective.before().policy()
         {
             fields.insert(
                 "before_trust".to_owned(),

@@ -92,7 +92,7 @@ impl View<'_> {
                 2,
                 &format!("it writes to [projects.\"{}\"]", trust.key.display()),
             );
-            if let Some(before) = effective.before_trust.as_ref().and_then(|it| it.policy()) {
+            if let Some(before) = effective.before().policy() {
                 out.line(
                     2,
                     &format!("until then: approvals {}", before.approval.value),

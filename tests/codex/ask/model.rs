@@ -1,7 +1,7 @@
 //! Asks the model, in the words that `codexgate show --format json` prints.
 
 use super::command_line::Flags;
-use crate::lab::Lab;
+use crate::lab::{self, Lab};
 use crate::process;
 use crate::scenario::{Places, Scenario};
 use codexgate::codex::effective::{
@@ -86,6 +86,7 @@ fn question(lab: &Lab, flags: &Flags, version: &str) -> Question {
     Question {
         flags: found,
         cwd: Some(lab.cwd.clone()),
+        path: Some(lab::PATH.into()),
         version: version.parse().unwrap_or_default(),
         ..Question::default()
     }
@@ -99,9 +100,6 @@ fn answer(by: By, lab: &Lab, flags: &Flags, question: &Question, places: &Places
         let said = process::run(&mut show(lab, flags, question));
         if said.done() {
             said.text()
-        } else if said.stderr.contains("Codex does not start then") {
-            // It says so, and has nothing to show.
-            json!({"starts": false, "error": {"message": said.stderr.trim()}}).to_string()
         } else {
             json!({"failed": format!("exit {:?}: {}", said.code, said.stderr.trim())}).to_string()
         }
@@ -149,6 +147,7 @@ fn ask_library(lab: &Lab, question: &Question) -> Value {
         let path = lab
             .env
             .get(name)
+            .filter(|path| !path.is_empty())
             .map_or_else(|| usual.clone(), PathBuf::from);
         Some(path)
     };

@@ -123,25 +123,12 @@ fn compare(codex: &Value, model: &Value) -> Verdict {
             .replace("recorded", "Codex")
             .replace(", now", ", model")
     };
-    let lines: Vec<String> = differences
-        .iter()
-        .map(line)
-        .filter(|line| !is_gap(line))
-        .collect();
+    let lines: Vec<String> = differences.iter().map(line).collect();
     if lines.is_empty() {
         Verdict::Agree
     } else {
         Verdict::Differ(lines)
     }
-}
-
-/// What the model is known not to know yet.
-fn is_gap(line: &str) -> bool {
-    // Codex leaves these out where they are the default.
-    line.ends_with("/required: Codex (absent), model false")
-        || line.ends_with("/auth: Codex (absent), model \"oauth\"")
-        // Two names of one key.
-        || line.starts_with("/origins/agents.max_")
 }
 
 /// Compares what `codex exec` does with what the model says of it.

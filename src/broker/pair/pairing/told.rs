@@ -59,6 +59,17 @@ impl Pairing {
         out
     }
 
+    /// Codex took the interrupt of a turn: what is asked in it is void at once, and Codex takes it
+    /// back itself (**A5**). What its subagents ask goes on.
+    pub fn interrupted(&mut self, thread: &str, turn: &str, now: Now) -> Vec<Effect> {
+        let mut out = Vec::new();
+        let mine = |pending: &super::super::Pending| {
+            pending.thread == thread && pending.turn.as_deref() == Some(turn)
+        };
+        self.a5_withdraw("turn interrupted", now, &mut out, mine);
+        out
+    }
+
     /// Whether `generation` is the present process. A newer one ends the one before it (**A6**).
     pub(super) fn current(&mut self, generation: u64, now: Now, out: &mut Vec<Effect>) -> bool {
         if generation > self.generation {

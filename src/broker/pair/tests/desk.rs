@@ -141,7 +141,7 @@ impl Desk {
                 Line::Asks { id, method, params } => {
                     self.ask(id, method, params);
                 }
-                Line::Client(_) | Line::Answer | Line::End => {}
+                Line::Other => {}
             }
         }
     }
@@ -266,10 +266,8 @@ pub(super) enum Line {
         method: String,
         params: Value,
     },
-    /// The client's answers and requests.
-    Client(Value),
-    Answer,
-    End,
+    /// What the client wrote, and what answered it.
+    Other,
 }
 
 pub(super) struct Recording {
@@ -289,8 +287,7 @@ impl Recording {
             let msg = &line["msg"];
             let method = msg["method"].as_str().map(str::to_owned);
             match (line["dir"].as_str(), method, msg.get("id")) {
-                (Some("eof"), ..) => Line::End,
-                (Some("c>s"), ..) => Line::Client(msg.clone()),
+                (Some("c>s"), ..) => Line::Other,
                 (_, Some(method), Some(id)) => Line::Asks {
                     id: id.clone(),
                     method,
@@ -300,7 +297,7 @@ impl Recording {
                     method,
                     params: msg["params"].clone(),
                 },
-                _ => Line::Answer,
+                _ => Line::Other,
             }
         });
         Self {

@@ -29,6 +29,9 @@ pub struct Sandbox {
     pub network: bool,
     /// The permission profile that it is, if Codex says so.
     pub profile: Option<String>,
+    /// Whether the working folder can be written. Then a thread trusts it by itself (scenarios
+    /// `autotrust-custom-profile`, `autotrust-profile-slash-tmp`).
+    pub writes_cwd: bool,
 }
 
 /// What a sandbox amounts to.
@@ -71,6 +74,7 @@ impl Sandbox {
             reach: Reach::ReadOnly,
             network: false,
             profile,
+            writes_cwd: false,
         }
     }
 
@@ -189,6 +193,7 @@ impl<'e> Decision<'e> {
                 reach: Reach::Everything,
                 network: true,
                 profile: None,
+                writes_cwd: true,
             },
         };
         Ok(self.decided(sandbox, by))
@@ -377,6 +382,7 @@ impl<'e> Decision<'e> {
                     reach: Reach::Everything,
                     network: true,
                     profile,
+                    writes_cwd: true,
                 });
             }
             ":workspace" => {
@@ -427,6 +433,7 @@ impl<'e> Decision<'e> {
             },
             network: settings.network,
             profile,
+            writes_cwd: true,
         }
     }
 

@@ -63,6 +63,7 @@ impl Decision<'_> {
             grants.extra.extend(self.memories());
         }
         Ok(Sandbox {
+            writes_cwd: grants.writes(cwd),
             reach: grants.reach(profile.network),
             network: profile.network,
             profile: None,
@@ -78,27 +79,38 @@ impl Decision<'_> {
     ) -> Result<(), StartError> {
         let access = value_word(access).unwrap_or_default();
         let writes = access == "write";
-        if !writes {
+        let given = Access::of(&access);
+        if !writes && name != ":minimal" {
             grants.narrower |= matches!(access.as_str(), "read" | "deny" | "none");
         }
         let sub = sub.filter(|sub| *sub != ".");
         if let Some(special) = name.strip_prefix(':') {
             match (special, sub) {
-                ("workspace_roots", None) => grants.cwd = writes,
+                ("workspace_roots", None) => {
+                    grants.cwd |= writes;
+                    grants.note(self.cwd(), given);
+                }
                 ("workspace_roots", Some(sub)) => {
-                    if let Some(sub) = Self::sub_path(sub, &access)?
-                        && writes
-                    {
-                        grants.add(self.cwd().join(&sub));
-                        grants.subs.push(sub);
+                    if let Some(sub) = Self::sub_path(sub, &access)? {
+                        grants.note(&self.cwd().join(&sub), given);
+                        if writes {
+                            grants.add(self.cwd().join(&sub));
+                            grants.subs.push(sub);
+                        }
                     }
                 }
                 ("root" | "minimal" | "tmpdir" | "slash_tmp", Some(_)) => {
                     return Err(refuse(format!("`{name}` takes no paths below it")));
                 }
-                ("root", None) => grants.root = writes,
+                ("root", None) => {
+                    grants.root = writes.then_some(grants.roots.len());
+                    grants.note(Path::new("/"), given);
+                }
                 ("tmpdir", None) => grants.tmpdir = writes,
-                ("slash_tmp", None) => grants.slash_tmp = writes,
+                ("slash_tmp", None) => {
+                    grants.slash_tmp = writes.then_some(grants.roots.len());
+                    grants.note(Path::new(SLASH_TMP), given);
+                }
                 _ => {}
             }
             return Ok(());
@@ -117,6 +129,7 @@ impl Decision<'_> {
                 None => return Ok(()),
             }
         }
+        grants.note(&path, given);
         if writes {
             if path == self.cwd() {
                 grants.cwd = true;
@@ -147,13 +160,38 @@ impl Decision<'_> {
     }
 }
 
+/// The folder for temporary files that all share.
+const SLASH_TMP: &str = "/tmp";
+
+/// What an entry gives, in the order in which one stands before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Access {
+    Read,
+    Write,
+    Deny,
+}
+
+impl Access {
+    fn of(word: &str) -> Self {
+        match word {
+            "write" => Self::Write,
+            "deny" | "none" => Self::Deny,
+            _ => Self::Read,
+        }
+    }
+}
+
 /// What the entries of a profile give.
 #[derive(Debug, Default)]
 struct Grants {
     cwd: bool,
-    root: bool,
+    /// Where among the roots everything is named, if it is.
+    root: Option<usize>,
     tmpdir: bool,
-    slash_tmp: bool,
+    /// Where among the roots `/tmp` is named, if it is.
+    slash_tmp: Option<usize>,
+    /// What each folder gets.
+    given: Vec<(PathBuf, Access)>,
     /// Whether any entry gives less than writing.
     narrower: bool,
     roots: Vec<PathBuf>,
@@ -169,8 +207,22 @@ impl Grants {
         }
     }
 
+    fn note(&mut self, path: &Path, access: Access) {
+        self.given.push((path.to_path_buf(), access));
+    }
+
     const fn is_everything(&self) -> bool {
-        self.root && !self.narrower
+        self.root.is_some() && !self.narrower
+    }
+
+    /// Whether `path` can be written: the entry nearest to it decides, of two for the same folder
+    /// the one that gives more, and a denial before both.
+    fn writes(&self, path: &Path) -> bool {
+        self.given
+            .iter()
+            .filter(|(folder, _)| path.starts_with(folder))
+            .max_by_key(|(folder, access)| (folder.components().count(), *access))
+            .is_some_and(|(_, access)| *access == Access::Write)
     }
 
     fn reach(mut self, network: bool) -> Reach {
@@ -181,31 +233,34 @@ impl Grants {
                 Reach::AllFiles
             };
         }
-        if self.root && !self.cwd {
-            self.roots.insert(0, PathBuf::from("/"));
-        }
         if self.cwd {
             self.roots.append(&mut self.extra);
             return Reach::Workspace {
                 cwd: true,
                 roots: self.roots,
                 exclude_tmpdir: !self.tmpdir,
-                exclude_slash_tmp: !self.slash_tmp,
+                exclude_slash_tmp: self.slash_tmp.is_none(),
             };
         }
-        if self.roots.is_empty() && !self.tmpdir && !self.slash_tmp {
+        if self.roots.is_empty() && !self.tmpdir && self.slash_tmp.is_none() && self.root.is_none()
+        {
             return Reach::ReadOnly;
         }
         // Without the working folder Codex tells what can be written, not what was written down:
         // `$TMPDIR` counts only when it is set, which the model does not look at.
-        let covers_tmp = self
-            .roots
-            .iter()
-            .any(|root| Path::new("/tmp").starts_with(root));
+        let writes_tmp = self.writes(Path::new(SLASH_TMP));
+        if let Some(at) = self.slash_tmp
+            && !self.roots.iter().any(|root| root == Path::new(SLASH_TMP))
+        {
+            self.roots.insert(at, PathBuf::from(SLASH_TMP));
+        }
+        if let Some(at) = self.root {
+            self.roots.insert(at, PathBuf::from("/"));
+        }
         Reach::Workspace {
             cwd: false,
             exclude_tmpdir: true,
-            exclude_slash_tmp: !(self.slash_tmp || covers_tmp),
+            exclude_slash_tmp: !writes_tmp,
             roots: self.roots,
         }
     }
