@@ -545,6 +545,8 @@ mod tests {
             let told = desk.last(&waiting);
             let is_told = matches!(told, Event::Unknown { .. } | Event::Ended { .. });
             assert!(is_told, "step {step}: {told:?}");
+            let left = fs::read_dir(desk.scene.around.state.join("grants")).expect("reads");
+            assert_eq!(left.count(), 0, "step {step}");
             undone += usize::from(before == "new" && read() == "old");
             step += 1;
         }
