@@ -38,6 +38,7 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a rule of `lint`')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the rules of `lint`')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Ask the person inside Codex, as the MCP server that Codex starts')
+            [CompletionResult]::new('broker', 'broker', [CompletionResultType]::ParameterValue, 'Drive Codex from another MCP client, with a gate on each approval')
             [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Propose a command or a change of files, or run what a person approved')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Show a proposal and, if you say so, let it run once')
             [CompletionResult]::new('reject', 'reject', [CompletionResultType]::ParameterValue, 'Remove a proposal, so that nobody can approve or run it')
@@ -180,6 +181,24 @@ Register-ArgumentCompleter -Native -CommandName 'codexgate' -ScriptBlock {
         'codexgate;mcp' {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'codexgate;broker' {
+            [CompletionResult]::new('--codex', '--codex', [CompletionResultType]::ParameterName, 'Codex''s name or path')
+            [CompletionResult]::new('--max-sandbox', '--max-sandbox', [CompletionResultType]::ParameterName, 'The most open sandbox that a caller may have')
+            [CompletionResult]::new('--approvals', '--approvals', [CompletionResultType]::ParameterName, 'Who may accept: `client` takes it from a tool call, `human` only from a person')
+            [CompletionResult]::new('--allow-config', '--allow-config', [CompletionResultType]::ParameterName, 'Let callers set this key of config.toml, and what stands below it')
+            [CompletionResult]::new('--allow-profile', '--allow-profile', [CompletionResultType]::ParameterName, 'Let callers choose this profile, whatever it sets')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work as if started in DIR')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--allow-amendments', '--allow-amendments', [CompletionResultType]::ParameterName, 'Take a rule for good (an amendment, an allowed host) from a tool call')
+            [CompletionResult]::new('--no-elicit', '--no-elicit', [CompletionResultType]::ParameterName, 'Never ask through the client''s own forms')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was looked at, and why')

@@ -22,6 +22,9 @@ _codexgate() {
             codexgate,approve)
                 cmd="codexgate__subcmd__approve"
                 ;;
+            codexgate,broker)
+                cmd="codexgate__subcmd__broker"
+                ;;
             codexgate,completions)
                 cmd="codexgate__subcmd__completions"
                 ;;
@@ -92,7 +95,7 @@ _codexgate() {
 
     case "${cmd}" in
         codexgate)
-            opts="-C -q -v -h -V --color --quiet --verbose --help --version install uninstall lint show explain rules mcp apply approve reject pending journal hook schema completions"
+            opts="-C -q -v -h -V --color --quiet --verbose --help --version install uninstall lint show explain rules mcp broker apply approve reject pending journal hook schema completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -186,6 +189,48 @@ _codexgate() {
                 return 0
             fi
             case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        codexgate__subcmd__broker)
+            opts="-C -q -v -h --codex --max-sandbox --approvals --allow-amendments --allow-config --allow-profile --no-elicit --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --codex)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-sandbox)
+                    COMPREPLY=($(compgen -W "read-only workspace-write danger-full-access" -- "${cur}"))
+                    return 0
+                    ;;
+                --approvals)
+                    COMPREPLY=($(compgen -W "client human" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

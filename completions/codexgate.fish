@@ -39,6 +39,7 @@ complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "show" -d 'Show 
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "explain" -d 'Explain a rule of `lint`'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "rules" -d 'List the rules of `lint`'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "mcp" -d 'Ask the person inside Codex, as the MCP server that Codex starts'
+complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "broker" -d 'Drive Codex from another MCP client, with a gate on each approval'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "apply" -d 'Propose a command or a change of files, or run what a person approved'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "approve" -d 'Show a proposal and, if you say so, let it run once'
 complete -c codexgate -n "__fish_codexgate_needs_command" -f -a "reject" -d 'Remove a proposal, so that nobody can approve or run it'
@@ -180,6 +181,23 @@ never\t'Never'"
 complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s q -l quiet -d 'Say only what went wrong'
 complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s v -l verbose -d 'Say what was looked at, and why'
 complete -c codexgate -n "__fish_codexgate_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l codex -d 'Codex\'s name or path' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l max-sandbox -d 'The most open sandbox that a caller may have' -r -f -a "read-only\t''
+workspace-write\t''
+danger-full-access\t''"
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l approvals -d 'Who may accept: `client` takes it from a tool call, `human` only from a person' -r -f -a "client\t''
+human\t''"
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l allow-config -d 'Let callers set this key of config.toml, and what stands below it' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l allow-profile -d 'Let callers choose this profile, whatever it sets' -r
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -s C -d 'Work as if started in DIR' -r -F
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l color -d 'When to use colours' -r -f -a "auto\t'Where the stream is a terminal; `NO_COLOR` and `CLICOLOR_FORCE` are followed'
+always\t'Always'
+never\t'Never'"
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l allow-amendments -d 'Take a rule for good (an amendment, an allowed host) from a tool call'
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -l no-elicit -d 'Never ask through the client\'s own forms'
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -s q -l quiet -d 'Say only what went wrong'
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -s v -l verbose -d 'Say what was looked at, and why'
+complete -c codexgate -n "__fish_codexgate_using_subcommand broker" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l confirm -d 'Run what was approved under this token' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l reason -d 'Why, in a few words for the person' -r
 complete -c codexgate -n "__fish_codexgate_using_subcommand apply" -l input -d 'A file or folder that the program reads; its content becomes part of what is approved' -r -F

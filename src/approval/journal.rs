@@ -94,6 +94,29 @@ pub enum Event {
         path: String,
         before: Option<String>,
     },
+    /// A request of a session of the broker was settled.
+    Answered {
+        session: String,
+        thread: String,
+        turn: Option<String>,
+        item: Option<String>,
+        request: String,
+        /// The kind of request.
+        what: String,
+        /// Of what was shown.
+        digest: String,
+        decision: String,
+        by: String,
+        /// The MCP client.
+        client: Option<String>,
+        note: Option<String>,
+    },
+    /// What became of a call that was decided in the broker.
+    Outcome {
+        session: Option<String>,
+        request: String,
+        outcome: String,
+    },
     /// A torn line of a killed run was cut off.
     Repaired { bytes: u64 },
     /// Older records were removed.
@@ -158,7 +181,10 @@ impl Event {
             | Self::Ended { token, .. }
             | Self::Unknown { token }
             | Self::Restored { token, .. } => Some(token),
-            Self::Repaired { .. } | Self::Pruned { .. } => None,
+            Self::Answered { .. }
+            | Self::Outcome { .. }
+            | Self::Repaired { .. }
+            | Self::Pruned { .. } => None,
         }
     }
 }

@@ -3,14 +3,15 @@
 use std::io::{self, IsTerminal as _};
 
 use super::gated;
+use super::request::{self, Name};
 use super::{Exit, Failure, Globals};
-use crate::approval::{self, By, Card, Clock as _, Question, SystemClock, Token, Verdict, utc};
+use crate::approval::{self, By, Card, Clock as _, Question, SystemClock, Verdict, utc};
 use crate::files::RealDisk;
 use crate::report::{Diagnostic, Ui};
 
 /// Show a proposal and, if you say so, let it run once
 ///
-/// Needs a terminal. Shows the whole card, then asks; without a clear yes nothing is granted. The
+/// Also accepts a request that waits in a broker (`req_…`). Needs a terminal. Shows the whole card, then asks; without a clear yes nothing is granted. The
 /// grant lasts ten minutes and is used by `codexgate apply --confirm TOKEN`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -20,9 +21,9 @@ Examples:
 
 Exit codes: 0 approved; 1 not approved, or refused; 2 usage, or it could not be done.")]
 pub struct Args {
-    /// The proposal's token
-    #[arg(value_name = "TOKEN", value_parser = gated::token)]
-    token: Token,
+    /// The proposal's token, or the name of a broker's request
+    #[arg(value_name = "TOKEN", value_parser = request::name)]
+    name: Name,
 
     /// Only print the card
     #[arg(long)]
@@ -35,18 +36,19 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
         needs_terminal()?;
     }
     let around = gated::for_person(globals)?;
+    let token = match &args.name {
+        Name::Token(token) => token,
+        Name::Request(name) => return request::approve(&around.state, name, args.card, ui),
+    };
     let mut disk = RealDisk;
     let mut gate = gated::open(&around, &mut disk)?;
-    let waiting = approval::load(&mut gate, &args.token)?;
+    let waiting = approval::load(&mut gate, token)?;
     approval::inspect(&waiting, &around)?;
     ui.line(Card::of(&waiting).text());
     if args.card {
         return Ok(Exit::Done);
     }
-    // What was typed before the card was there is no answer to it.
-    let flush = rustix::termios::QueueSelector::IFlush;
-    rustix::termios::tcflush(io::stdin(), flush)
-        .map_err(|error| Failure::of(Exit::Unable, &io::Error::from(error)))?;
+    flush_typed()?;
     let by = By::Terminal(format!("uid {}", rustix::process::getuid().as_raw()));
     let now = SystemClock.now();
     let question = Question::ask(&waiting, by.clone(), now, waiting.proposal().expires);
@@ -62,12 +64,19 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
             approval::undecided(&mut gate, &waiting, &by, why)?;
             ui.say(format!(
                 "not approved: {why}; it waits on, `{}` removes it",
-                gated::own_command(&["reject", args.token.as_str()])
+                gated::own_command(&["reject", token.as_str()])
             ));
             Ok(Exit::Refused)
         }
         Verdict::Rejected | Verdict::Slip(_) => Ok(Exit::Refused),
     }
+}
+
+/// What was typed before the card was there is no answer to it.
+pub(super) fn flush_typed() -> Result<(), Failure> {
+    let flush = rustix::termios::QueueSelector::IFlush;
+    rustix::termios::tcflush(io::stdin(), flush)
+        .map_err(|error| Failure::of(Exit::Unable, &io::Error::from(error)))
 }
 
 fn needs_terminal() -> Result<(), Failure> {

@@ -162,6 +162,17 @@ fn summary(event: &Event) -> String {
         Event::Ended { token, outcome } => format!("{token} ended: {}", ending(outcome)),
         Event::Unknown { token } => format!("{token} was cut off: its outcome is unknown"),
         Event::Restored { token, path, .. } => format!("{token} restored {path}"),
+        Event::Answered {
+            session,
+            request,
+            what,
+            decision,
+            by,
+            ..
+        } => format!("{request} of {session}: {what}, {decision} by {by}"),
+        Event::Outcome {
+            request, outcome, ..
+        } => format!("{request}: {outcome}"),
         Event::Repaired { bytes } => format!("a torn line of {bytes} bytes was cut off"),
         Event::Pruned { records } => format!("{records} older records were removed"),
     };

@@ -21,6 +21,7 @@ use crate::report::ui::{Color, Loudness};
 
 mod apply;
 mod approve;
+mod broker;
 mod commit;
 mod completions;
 mod explain;
@@ -35,6 +36,7 @@ mod mcp;
 mod mend;
 mod pending;
 mod reject;
+mod request;
 mod rules;
 mod schema;
 mod show;
@@ -108,6 +110,7 @@ enum Command {
     Explain(explain::Args),
     Rules(rules::Args),
     Mcp(mcp::Args),
+    Broker(broker::Args),
     Apply(Box<apply::Args>),
     Approve(approve::Args),
     Reject(reject::Args),
@@ -128,6 +131,7 @@ impl Command {
             Self::Explain(args) => explain::run(&args, globals, ui),
             Self::Rules(args) => rules::run(&args, globals, ui),
             Self::Mcp(args) => mcp::run(&args, globals),
+            Self::Broker(args) => broker::run(&args, globals, ui),
             Self::Apply(args) => apply::run(&args, globals, ui),
             Self::Approve(args) => approve::run(&args, globals, ui),
             Self::Reject(args) => reject::run(&args, globals, ui),

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::gated::{self, Format};
+use super::request;
 use super::{Exit, Failure, Globals};
-use crate::approval::{self, utc};
+use crate::approval::{self, Clock as _, SystemClock, utc};
 use crate::files::RealDisk;
 use crate::report::Ui;
 use crate::text::{quote, visible};
@@ -26,6 +27,7 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
     let mut disk = RealDisk;
     let mut gate = gated::open(&around, &mut disk)?;
     let found = approval::waiting(&mut gate)?;
+    let asked = request::waiting(&around.state, SystemClock.now());
     if args.format == Format::Json {
         let items: Vec<_> = found
             .iter()
@@ -39,7 +41,23 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
                 })
             })
             .collect();
-        ui.line(json!({"version": 1, "pending": items}).to_string());
+        let requests: Vec<_> = asked
+            .iter()
+            .map(|shown| {
+                json!({
+                    "request": shown.request,
+                    "session": shown.session,
+                    "kind": shown.kind,
+                    "digest": shown.digest,
+                    "expires_at": gated::rfc3339(shown.expires),
+                })
+            })
+            .collect();
+        let mut list = json!({"version": 1, "pending": items});
+        if !requests.is_empty() {
+            list["requests"] = requests.into();
+        }
+        ui.line(list.to_string());
         return Ok(Exit::Done);
     }
     for item in &found {
@@ -52,7 +70,15 @@ pub(super) fn run(args: &Args, globals: &Globals, ui: &mut Ui) -> Result<Exit, F
         let words = quote::words(item.waiting.proposal().words());
         ui.line(format!("  {}", visible(&words)));
     }
-    if found.is_empty() {
+    for shown in &asked {
+        ui.line(format!(
+            "{}  until {}, {} in a broker",
+            shown.request,
+            utc(shown.expires),
+            visible(&shown.kind)
+        ));
+    }
+    if found.is_empty() && asked.is_empty() {
         ui.say("nothing waits");
     }
     Ok(Exit::Done)

@@ -117,6 +117,17 @@ impl Outcome {
     /// stamped.
     pub fn weigh(&self, path: &Path, findings: &mut [Finding]) {
         let Some(now) = &self.now else { return };
+        let pins = &now.requirements;
+        let is_pinned = pins.sandbox_modes.is_some() || pins.approvals.is_some();
+        for finding in findings.iter_mut() {
+            if finding.rule.id == "requirements-not-read" {
+                finding.note(if is_pinned {
+                    "the system has a pin of its own, which is in force"
+                } else {
+                    "no pin of the system is in force"
+                });
+            }
+        }
         let layer = now
             .layers
             .iter()

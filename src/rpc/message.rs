@@ -59,6 +59,11 @@ impl Id {
         })
     }
 
+    /// The id as a value.
+    pub const fn value(&self) -> &Value {
+        &self.value
+    }
+
     /// The id, where it is a text.
     pub fn as_str(&self) -> Option<&str> {
         self.value.as_str()

@@ -125,7 +125,10 @@ impl Peer {
     }
 
     fn unreadable(&mut self, what: &Unreadable) -> Event {
-        self.answer(&what.id, Err(what.error.clone()));
+        // Codex's app server does not read such an answer (0.171).
+        if self.dialect == Dialect::Standard {
+            self.answer(&what.id, Err(what.error.clone()));
+        }
         Event::Unreadable
     }
 
@@ -175,6 +178,11 @@ impl Peer {
             self.tell("notifications/cancelled", &params);
         }
         waited
+    }
+
+    /// Waits no longer, without telling: for a side that knows no cancellation.
+    pub fn forget(&mut self, ticket: Ticket) {
+        self.waiting.remove(&ticket);
     }
 
     /// When the next of our requests is overdue.

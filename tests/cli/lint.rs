@@ -243,6 +243,17 @@ fn what_one_file_lacks_or_silences_is_weighed_with_the_others() {
         "root/etc/codex/config.toml",
         "[mcp_servers.codexgate]\ncommand = \"/usr/bin/codexgate\"\nargs = [\"mcp\"]\n",
     );
+    sandbox.write("project/.codex/requirements.toml", "");
+    let all = ["lint", "--scope", "all", "--system-root", "../root"];
+    assert!(
+        sandbox
+            .run(all)
+            .contains("no pin of the system is in force")
+    );
+    let pin = "allowed_sandbox_modes = [\"read-only\"]\nallowed_approval_policies = [\"on-request\", \"never\"]\n";
+    sandbox.write("root/etc/codex/requirements.toml", pin);
+    assert!(sandbox.run(all).contains("the system has a pin of its own"));
+    std::fs::remove_file(sandbox.path("root/etc/codex/requirements.toml")).expect("ours");
     let severities = |args: &[&str]| {
         let all = ["lint", "--system-root", "../root", "--format", "json"];
         let text = sandbox.run([&all, args].concat());

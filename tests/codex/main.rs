@@ -23,6 +23,7 @@ mod flow;
 mod gate;
 mod generated;
 mod install;
+mod lint;
 mod recorded;
 mod smoke;
 mod versions;

@@ -1,5 +1,6 @@
 //! `reference-missing`: a name that must be defined and is not.
-//! Source: scenarios perm-default-unknown, perm-default-unknown-builtin; the provider was seen on
+//! Source: scenarios perm-default-unknown, perm-default-unknown-builtin, perm-defined-not-chosen,
+//! perm-defined-with-sandbox; the provider was seen on
 //! 0.171.0; Codex 0.134 to 0.171.
 
 use crate::codex::keys::PROVIDERS;
@@ -14,17 +15,20 @@ pub const RULE: Rule = Rule {
     since: (0, 134),
     says: "nothing of this name is defined",
     why: "Codex does not start where the value in force names a provider or a permission profile \
-          that no file defines.",
+          that no file defines, nor where profiles are defined and neither one of them nor a \
+          `sandbox_mode` is chosen.",
     bad: &[
         case("model_provider = ‹\"oai\"›\n[model_providers.other]\nname = \"x\"\n"),
         case("default_permissions = ‹\"mine\"›\n"),
         case("default_permissions = ‹\":open\"›\n"),
+        case("[‹permissions›.mine]\nextends = \":read-only\"\n"),
     ],
     good: &[
         case("model_provider = \"openai\"\n"),
         case("model_provider = \"oai\"\n[model_providers.oai]\nname = \"x\"\n"),
         case("default_permissions = \"mine\"\n[permissions.mine]\nextends = \":read-only\"\n"),
         case("default_permissions = \":read-only\"\n"),
+        case("sandbox_mode = \"read-only\"\n[permissions.mine]\nextends = \":read-only\"\n"),
         case("model_provider = \"oai\"\n").of(Kind::Profile),
     ],
     check: Check::File(check),
@@ -55,6 +59,19 @@ fn check(file: &ConfigFile, found: &mut Findings) {
             .help(format!(
                 "add `[model_providers.{name}]`, or name a provider that is built in"
             ));
+    }
+    if let Some(profiles) = root.child("permissions")
+        && profiles.as_table().is_some_and(|table| !table.is_empty())
+        && alone
+        && ["default_permissions", "sandbox_mode"]
+            .iter()
+            .all(|key| root.child(key).is_none())
+    {
+        found
+            .add(&RULE, profiles.key)
+            .says("permission profiles are defined, and none is chosen")
+            .note("Codex does not start unless another file chooses one, or sets `sandbox_mode`")
+            .help("add `default_permissions` with the name of one");
     }
     if let Some(node) = root.child("default_permissions")
         && let Some(name) = text(node)

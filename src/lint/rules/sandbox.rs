@@ -30,7 +30,7 @@ pub const NETWORK: Rule = Rule {
     good: &[
         case("[sandbox_workspace_write]\nnetwork_access = false\n"),
         case("sandbox_mode = \"read-only\"\n[sandbox_workspace_write]\nnetwork_access = true\n"),
-        case("[permissions.mine]\nnetwork.enabled = true\n"),
+        case("sandbox_mode = \"read-only\"\n[permissions.mine]\nnetwork.enabled = true\n"),
     ],
     check: Check::File(network),
 };
@@ -58,7 +58,9 @@ pub const WIDE_ROOT: Rule = Rule {
         case(
             "[sandbox_workspace_write]\nwritable_roots = [\"/srv/w\", \"~/.cache/pip\", \"~/.codex/worktrees\"]\n",
         ),
-        case("[permissions.mine.filesystem]\n\":root\" = \"write\"\n"),
+        case(
+            "sandbox_mode = \"read-only\"\n[permissions.mine.filesystem]\n\":root\" = \"write\"\n",
+        ),
     ],
     check: Check::File(wide_root),
 };
