@@ -29,7 +29,7 @@ const APART: [&str; 3] = ["mcp", "broker", "hook"];
 const TRUST_ROOT: [(&str, usize); 4] = [
     ("files", 1_850),
     ("rpc", 550),
-    ("approval", 3_450),
+    ("approval", 3_600),
     ("mcp", 800),
 ];
 
