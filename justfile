@@ -31,6 +31,10 @@ deny:
 codex:
     npm ci --prefix tests/codex --no-audit --no-fund
 
+# Install the pinned MCP SDK that tests/broker runs as a client
+broker-sdk:
+    npm ci --prefix tests/broker/sdk --no-audit --no-fund
+
 # Ask the pinned Codex all recorded scenarios, and the model and Codex N random configurations
 oracle N="300":
     CODEXGATE_CONFIGURATIONS={{N}} cargo test --test codex -- --include-ignored every_scenario the_model_agrees
@@ -60,3 +64,7 @@ bench:
     [ -x target/bench/venv/bin/agnix ] || (python3 -m venv target/bench/venv && target/bench/venv/bin/pip install -q agnix)
     [ -x target/bench/node_modules/.bin/taplo ] || npm install --prefix target/bench --no-audit --no-fund --silent @taplo/cli
     cargo bench --bench lint
+
+# What the broker takes: time and memory, beside codex-mcp's figures
+bench-broker: codex
+    cargo bench --bench broker

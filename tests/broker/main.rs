@@ -5,11 +5,16 @@
 //! is taken. Where there is none, a test says so and passes, but under `CI=true` it fails.
 
 mod client;
+mod fake;
 mod model;
 mod scene;
 
 mod approvals;
 mod endings;
+mod faults;
 mod frame;
 mod lifecycle;
+mod load;
+mod replay;
+mod sdk;
 mod turns;

@@ -195,7 +195,7 @@ impl Broker {
             return Ok(());
         }
         let thread = session.thread.clone();
-        let id = id.to_owned();
+        let asked = (thread.clone(), turn.clone());
         self.interrupt_turn(thread, turn, Instant::now(), move |broker, answer| {
             let result = match answer {
                 Ok(_) => Ok(json!({ "success": true, "message": message })),
@@ -203,12 +203,9 @@ impl Broker {
                 Err(failed) => Err(failed.error()),
             };
             if result.is_ok() {
-                // Codex withdraws them after the turn's end; here at once, so that no answer that
-                // comes in between is called a success.
-                let effects =
-                    broker
-                        .pairing
-                        .withdraw_session(&id, "turn interrupted", false, now());
+                // Codex takes them back after the turn's end; here at once, so that no answer that
+                // comes in between is called a success. It waits for no answer.
+                let effects = broker.pairing.interrupted(&asked.0, &asked.1, now());
                 broker.apply(effects);
             }
             broker.client.finish(&call, result);

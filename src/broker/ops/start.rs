@@ -444,6 +444,8 @@ impl Broker {
                     let none = || Error::internal("`turn/start` was answered without a turn");
                     id.map(str::to_owned).ok_or_else(none)
                 });
+                // From here on Codex can resume the thread, also if its process ends in this turn.
+                session.turned |= turn.is_ok();
                 match turn {
                     Ok(turn) if session.phase == Phase::Cancelled => {
                         // It was cancelled meanwhile.
