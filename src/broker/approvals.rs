@@ -285,7 +285,9 @@ impl Broker {
             .check(&query.session, request, answer)
             .map_err(refused)?;
         let human = self.approvals() == Approvals::Human;
-        if judged.grants && human {
+        // An answer to a question of the agent lets nothing happen by itself.
+        let accepts = judged.grants && matches!(answer, Answer::Decision(_));
+        if accepts && human {
             return Err(Error::new(
                 Code::PolicyRefused,
                 format!(

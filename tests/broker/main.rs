@@ -11,10 +11,12 @@ mod scene;
 
 mod approvals;
 mod endings;
+mod exec;
 mod faults;
 mod frame;
 mod lifecycle;
 mod load;
 mod replay;
 mod sdk;
+mod terminal;
 mod turns;
