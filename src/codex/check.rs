@@ -10,7 +10,7 @@ use super::effective::approvals::{ApprovalPolicy, GRANULAR_KEYS};
 use super::effective::{Data, Merged};
 use super::features::{self, Shape};
 use super::hooks_file;
-use super::keys::{ACCESS, Array, Key, ROOT, Rest, Table, Type};
+use super::keys::{ACCESS, Array, HOOK_STATES, Key, ROOT, Rest, Table, Type};
 use super::server::{self, ServerError};
 use super::version::{Change, Version};
 use crate::document::{KeyPath, Value};
@@ -79,6 +79,15 @@ pub fn check_type(value: &Value, wanted: &Type, version: Version) -> Result<(), 
     checker.value(value, wanted)
 }
 
+/// Says what is wrong with `[hooks]` of a config.toml, its `state` too.
+///
+/// # Errors
+/// What stops Codex, in words.
+pub fn check_hooks(members: &IndexMap<String, Value>, version: Version) -> Result<(), String> {
+    check_type(&Value::Table(members.clone()), &Type::Hooks, version)
+        .map_err(|problem| problem.message)
+}
+
 /// The key paths in one layer that Codex ignores with a warning, in the order of the text.
 pub fn unknown(value: &Value, version: Version) -> Vec<KeyPath> {
     unknown_in(value, &Type::Table(&ROOT), version)
@@ -123,6 +132,25 @@ fn collect(value: &Value, wanted: &Type, version: Version, at: &KeyPath, found: 
                     whole.0.extend(path.into_iter().map(str::to_owned));
                     found.push(whole);
                 }
+            }
+        }
+        // Of the keys within, only a requirement's are told (scenario `req-granular-unknown-key`).
+        (Type::Approval, Value::Table(members))
+            if at
+                .parts()
+                .first()
+                .is_some_and(|root| root == "allowed_approval_policies") =>
+        {
+            let granular = members.get("granular").and_then(Value::as_table);
+            let unknown = granular
+                .into_iter()
+                .flat_map(IndexMap::keys)
+                .filter(|name| GRANULAR_KEYS.iter().all(|(key, _)| key != name));
+            found.extend(unknown.map(|name| at.join(name)));
+        }
+        (Type::Hooks, Value::Table(members)) => {
+            if let Some(state) = members.get("state") {
+                collect(state, &HOOK_STATES, version, &at.join("state"), found);
             }
         }
         (Type::Features, Value::Table(members)) => {
@@ -190,6 +218,18 @@ fn normal(value: &Value, wanted: &Type, version: Version, place: &dyn Fn(&str) -
                 })
                 .collect(),
         ),
+        (Type::Hooks, Value::Table(members)) => Value::Table(
+            members
+                .iter()
+                .map(|(name, member)| {
+                    let member = match name.as_str() {
+                        "state" => normal(member, &HOOK_STATES, version, place),
+                        _ => member.clone(),
+                    };
+                    (name.clone(), member)
+                })
+                .collect(),
+        ),
         (Type::Servers, Value::Table(servers)) => Value::Table(
             servers
                 .iter()
@@ -242,6 +282,11 @@ pub fn settle_as(node: &mut Merged, wanted: &Type, version: Version) {
                 if let Some(wanted) = member_type(table, name, version) {
                     settle_as(member, wanted, version);
                 }
+            }
+        }
+        (Type::Hooks, Data::Table(members)) => {
+            if let Some(state) = members.get_mut("state") {
+                settle_as(state, &HOOK_STATES, version);
             }
         }
         (Type::Servers, Data::Table(servers)) => {
@@ -300,6 +345,12 @@ pub fn only_known(value: &Value, wanted: &Type, version: Version) -> Value {
                     };
                     Some((name.clone(), only_known(member, wanted, version)))
                 })
+                .collect(),
+        ),
+        (Type::Map(inner), Value::Table(members)) => Value::Table(
+            members
+                .iter()
+                .map(|(name, member)| (name.clone(), only_known(member, inner, version)))
                 .collect(),
         ),
         _ => value.clone(),
@@ -410,6 +461,7 @@ impl Checker {
                 .map(|_| ())
                 .ok_or_else(|| self.wrong(value, "a table")),
             Type::Table(table) => self.table(value, table),
+            Type::Any => Ok(()),
             Type::OneOf(types) => self.one_of(value, types),
             Type::Approval => self.approval(value),
             Type::Servers => self.servers(value),
@@ -519,6 +571,11 @@ impl Checker {
                 let Some((name, granular)) = members.first() else {
                     return Err(self.refuse("this is no approval policy"));
                 };
+                if ApprovalPolicy::parse(&Value::from(name.as_str()), self.version).is_some() {
+                    return self.within(name, |checker| {
+                        Err(checker.refuse("a word with something in it"))
+                    });
+                }
                 if name != "granular" {
                     return Err(self.refuse(format!("`{name}` is no approval policy")));
                 }
@@ -573,7 +630,7 @@ impl Checker {
         if let Err(error) = server::judge(&members) {
             // Types point at the value, meaning at the server as a whole.
             let at_value = match &error {
-                ServerError::WrongType { .. } => true,
+                ServerError::WrongType { .. } | ServerError::OutOfRange { .. } => true,
                 ServerError::UnknownWord { path, .. } => {
                     path.first().is_some_and(|first| first != "env_vars")
                 }
@@ -641,7 +698,11 @@ impl Checker {
         let Value::Table(members) = value else {
             return Err(self.wrong(value, "a table"));
         };
-        hooks_file::check(members, self.version).map_err(|message| self.refuse(message))
+        hooks_file::parse_table(members, self.version).map_err(|message| self.refuse(message))?;
+        match members.get("state") {
+            Some(state) => self.within("state", |checker| checker.value(state, &HOOK_STATES)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -130,7 +130,11 @@ pub struct Hooks {
 /// What voids the whole file.
 pub fn parse_json(text: &str, version: Version) -> Result<Hooks, String> {
     let Unique(root) = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let members = root.as_object().ok_or("the file is no object")?;
+    let as_object = as_object(&root);
+    let members = as_object
+        .as_ref()
+        .or_else(|| root.as_object())
+        .ok_or("the file is no object")?;
     for (name, value) in members {
         match name.as_str() {
             "hooks" => {}
@@ -147,8 +151,21 @@ pub fn parse_json(text: &str, version: Version) -> Result<Hooks, String> {
     match members.get("hooks") {
         None => Ok(Hooks::default()),
         Some(Json::Object(events)) => read(events, version),
+        Some(Json::Array(events)) if events.is_empty() => Ok(Hooks::default()),
         Some(_) => Err("`hooks` is no object".to_owned()),
     }
+}
+
+/// A file that is an array of its two values (scenario `hooks-json-array`).
+fn as_object(root: &Json) -> Option<Map<String, Json>> {
+    let items = root.as_array().filter(|items| items.len() <= 2)?;
+    Some(
+        ["description", "hooks"]
+            .into_iter()
+            .map(str::to_owned)
+            .zip(items.iter().cloned())
+            .collect(),
+    )
 }
 
 /// Reads `[hooks]` of a config.toml.
@@ -161,37 +178,6 @@ pub fn parse_table(members: &IndexMap<String, Value>, version: Version) -> Resul
         events.insert(name.clone(), json(value));
     }
     read(&events, version)
-}
-
-/// Says what is wrong with `[hooks]` of a config.toml, its `state` too.
-///
-/// # Errors
-/// What stops Codex.
-pub fn check(members: &IndexMap<String, Value>, version: Version) -> Result<(), String> {
-    parse_table(members, version)?;
-    let Some(state) = members.get("state") else {
-        return Ok(());
-    };
-    let states = state.as_table().ok_or("`state` is no table")?;
-    for state in states.values() {
-        let members = match state {
-            Value::Table(members) => members,
-            // An empty array stands for a table of nothing.
-            Value::Array(items) if items.is_empty() => continue,
-            _ => return Err("an entry of `state` is no table".to_owned()),
-        };
-        if members
-            .get("enabled")
-            .is_some_and(|on| on.as_bool().is_none())
-        {
-            return Err("`enabled` is not true or false".to_owned());
-        }
-        let hash = members.get("trusted_hash");
-        if hash.is_some_and(|hash| !matches!(hash, Value::String(_) | Value::Datetime(_))) {
-            return Err("`trusted_hash` is no string".to_owned());
-        }
-    }
-    Ok(())
 }
 
 fn read(events: &Map<String, Json>, version: Version) -> Result<Hooks, String> {

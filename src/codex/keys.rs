@@ -39,6 +39,8 @@ pub enum Type {
     Table(&'static Table),
     /// A table with anything in it.
     AnyTable,
+    /// Anything.
+    Any,
     /// One of these types.
     OneOf(&'static [Type]),
     /// An approval policy.
@@ -376,7 +378,8 @@ static MODEL_PROVIDERS: Table = Table {
     rule: Some(providers),
 };
 
-static MODEL_PROVIDER: Type = Type::Table(&Table::whole(&[
+/// The keys of a model provider.
+pub const PROVIDER_KEYS: &[Key] = &[
     key("name", Text),
     key("base_url", Text),
     key("env_key", Text),
@@ -394,7 +397,9 @@ static MODEL_PROVIDER: Type = Type::Table(&Table::whole(&[
     key("websocket_connect_timeout_ms", COUNT),
     key("requires_openai_auth", Boolean),
     key("supports_websockets", Boolean),
-]));
+];
+
+static MODEL_PROVIDER: Type = Type::Table(&Table::whole(PROVIDER_KEYS));
 
 static NOTICE: Table = Table::whole(&[
     key("hide_full_access_warning", Boolean),
@@ -521,6 +526,14 @@ static PROFILE: Type = Type::Table(&Table::whole(&[
     key("windows", Type::Table(&WINDOWS)),
     key("features", Features),
     key("oss_provider", Text),
+]));
+
+/// `[hooks.state]`: what is known of each hook.
+pub static HOOK_STATES: Type = Map(&HOOK_STATE);
+
+static HOOK_STATE: Type = Type::Table(&Table::short(&[
+    key("enabled", Boolean),
+    key("trusted_hash", Text),
 ]));
 
 /// An entry of `[projects]`.

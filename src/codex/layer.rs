@@ -220,9 +220,20 @@ pub struct Layer {
     pub disabled: Option<Disabled>,
     /// Key paths in it that do not count: the values are there and Codex drops them.
     pub dropped: Vec<KeyPath>,
+    /// Where its hooks come from, if not from beside the file.
+    pub hooks_from: Option<HooksFrom>,
     /// What it says in the form in which Codex merges it; none where the layer is wrong by itself,
     /// and Codex takes it as it is written.
     pub normal: Option<Value>,
+}
+
+/// The hooks of a linked work tree are those of the main one.
+#[derive(Debug, Clone)]
+pub struct HooksFrom {
+    /// The folder of the main one's files.
+    pub base: PathBuf,
+    /// `[hooks]` of its config.toml.
+    pub table: Option<Value>,
 }
 
 /// Why a project's layer does not count.
@@ -268,6 +279,7 @@ impl Layer {
             content,
             disabled: None,
             dropped: Vec::new(),
+            hooks_from: None,
             normal: None,
         }
     }
@@ -304,6 +316,12 @@ impl Layer {
             remove(&mut value, path.parts());
         }
         rename_older(&mut value);
+        if let (Some(from), Value::Table(members)) = (&self.hooks_from, &mut value) {
+            members.shift_remove("hooks");
+            if let Some(table) = &from.table {
+                members.insert("hooks".to_owned(), table.clone());
+            }
+        }
         value
     }
 

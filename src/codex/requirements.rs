@@ -5,19 +5,18 @@
 //! `sandbox_mode`, `approval_policy` or `approvals_reviewer` in `managed_config.toml` is a limit as
 //! well, and since 0.147 the stronger one (scenario `prec-managed-requirements`).
 //!
-//! Not modelled: `remote_sandbox_config`, which depends on the machine's name, and what the
-//! cloud's own requirements would add.
+//! Not modelled: what the cloud's own requirements would add.
 
 use indexmap::IndexMap;
 
-use super::check::{Problem, check_type, unknown_in};
+use super::check::{Problem, check_type, only_known, unknown_in};
 use super::effective::SandboxMode;
 use super::effective::approvals::ApprovalPolicy;
 use super::effective::sandbox::value_word;
 use super::hooks_file::{self, Hooks};
 use super::keys::{
     self, Array, Key, Rest, Table,
-    Type::{self, AnyTable, Approval, Boolean, List, Map, OneOf, Path, Text, Word},
+    Type::{self, Any, AnyTable, Approval, Boolean, List, Map, OneOf, Path, Text, Word},
 };
 use super::layer::{Content, Layer, Place};
 use super::version::{Change, Version};
@@ -93,6 +92,8 @@ pub struct Requirements {
     pub features: IndexMap<String, Required<bool>>,
     /// The ways of searching the web that may be in force.
     pub web_search: Option<Required<Vec<String>>>,
+    /// What the requirements fix as a key of config.toml of the same name.
+    pub settings: Vec<Setting>,
     /// Only the administrator's hooks run.
     pub managed_hooks_only: Option<Place>,
     /// The administrator's own hooks, and the path that Codex shows for them.
@@ -103,6 +104,17 @@ pub struct Requirements {
     pub unknown: Vec<Place>,
     /// What stops Codex only after the configuration itself was found right.
     pub late: Option<RequirementError>,
+}
+
+/// A key of config.toml that the requirements fix (scenario `req-setting-fixed`).
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// Its root key.
+    pub name: &'static str,
+    /// The key.
+    pub key: KeyPath,
+    /// Its value, and where it stands.
+    pub required: Required<Value>,
 }
 
 /// Why the requirements stop Codex.
@@ -146,28 +158,45 @@ const fn strict(keys: &'static [Key]) -> Table {
     }
 }
 
+/// With a warning for a key that is unknown (scenario `req-unknown-in-tables`).
+const fn warned(keys: &'static [Key]) -> Table {
+    Table {
+        rest: Rest::Warned,
+        ..loose(keys)
+    }
+}
+
+/// An identity is no array, unlike other tables (scenario `req-mcp-identity-array`).
+const fn identity(keys: &'static [Key]) -> Table {
+    Table {
+        array: Array::Refused,
+        ..loose(keys)
+    }
+}
+
 static IDENTITY: Type = OneOf(&[
-    Type::Table(&loose(&[needed("command", Text)])),
-    Type::Table(&loose(&[needed("url", Text)])),
+    Type::Table(&identity(&[needed("command", Text)])),
+    Type::Table(&identity(&[needed("url", Text)])),
 ]);
-static SERVER: Type = Type::Table(&loose(&[needed("identity", IDENTITY)]));
-static PATTERN: Type = Type::Table(&loose(&[key("token", Text), key("any_of", List(&Text))]));
-static PREFIX_RULE: Type = Type::Table(&loose(&[
+static SERVER: Type = Type::Table(&warned(&[needed("identity", IDENTITY)]));
+static PATTERN: Type = Type::Table(&warned(&[key("token", Text), key("any_of", List(&Text))]));
+static PREFIX_RULE: Type = Type::Table(&warned(&[
     needed("pattern", List(&PATTERN)),
     key(
         "decision",
         Word(&["allow", "prompt", "prompt-user", "forbidden"]),
     ),
     key("justification", Text),
+    key("canonical_matching", Any),
 ]));
-static DENY_READ: Type = Type::Table(&loose(&[key("deny_read", List(&Path))]));
+static DENY_READ: Type = Type::Table(&warned(&[key("deny_read", List(&Path))]));
 static PERMISSIONS: Table = Table {
     keys: &[key("filesystem", DENY_READ)],
     rest: Rest::Each(&keys::PERMISSION_PROFILE),
     array: Array::Refused,
     rule: None,
 };
-static NETWORK: Table = loose(&[
+static NETWORK: Table = warned(&[
     key("enabled", Boolean),
     key("http_port", Type::Integer(0, u16::MAX as i64)),
     key("socks_port", Type::Integer(0, u16::MAX as i64)),
@@ -181,8 +210,64 @@ static NETWORK: Table = loose(&[
     key("unix_sockets", Map(&Word(&["allow", "none", "deny"]))),
     key("allow_unix_sockets", List(&Text)),
     key("allow_local_binding", Boolean),
+    key("review_domains", Any),
+    key("header_injections", Any),
+    key("proxy_url", Any),
 ]);
-static REMOTE_SANDBOX: Type = Type::Table(&loose(&[
+static AUTO_REVIEW: Table = warned(&[key("required_on_models", Any), key("ignore_rules", Any)]);
+static BROWSER_USE: Table = warned(&[
+    key("allow_history_access", Boolean),
+    key("allow_global_persistent_approval", Boolean),
+    key("allow_webmcp", Boolean),
+    key("default_origin_policy", AnyTable),
+    key("disable_auto_review", Boolean),
+    key("extension", AnyTable),
+    key("origins", AnyTable),
+]);
+static COMPUTER_USE: Table = warned(&[
+    key("allow_locked_computer_use", Boolean),
+    key("allow_persistent_approval", Boolean),
+    key("default_app_access", Word(&["allow", "deny"])),
+    key("macos", AnyTable),
+    key("windows", AnyTable),
+]);
+static WINDOWS: Table = warned(&[
+    key("allowed_sandbox_implementations", Any),
+    key("require_mxc", Any),
+    key("allow_mxc", Any),
+]);
+static APPLICATION: Table = strict(&[
+    key(
+        "network",
+        Type::Table(&strict(&[
+            key("enabled", Boolean),
+            key("domains", AnyTable),
+        ])),
+    ),
+    key("storage", AnyTable),
+]);
+static CONFIG_SERVER: Table = Table {
+    rule: Some(config_server),
+    ..strict(&[
+        needed("base_url", Text),
+        key(
+            "oauth",
+            Type::Table(&strict(&[
+                key("authorization_url", Text),
+                key("token_url", Text),
+                key("device_authorization_url", Text),
+                key("client_id", Text),
+                key("resource", Text),
+                key("scopes", List(&Text)),
+                key("redirect_port", Type::Integer(1, u16::MAX as i64)),
+            ])),
+        ),
+    ])
+};
+static PLUGIN: Type = Type::Table(&warned(&[key("mcp_servers", AnyTable)]));
+static APP: Type = Type::Table(&loose(&[key("enabled", Boolean), key("tools", AnyTable)]));
+static PROVIDER: Type = Type::Table(&warned(keys::PROVIDER_KEYS));
+static REMOTE_SANDBOX: Type = Type::Table(&warned(&[
     needed("hostname_patterns", List(&Text)),
     needed("allowed_sandbox_modes", List(&SANDBOX_WORDS)),
 ]));
@@ -210,44 +295,44 @@ pub static KEYS: Table = Table {
         Key { since: Some(Change::PermissionProfilePins), ..key("allowed_permission_profiles", Map(&Boolean)) },
         key("allowed_sandbox_modes", List(&SANDBOX_WORDS)),
         key("allowed_web_search_modes", List(&Word(keys::WEB_SEARCH))),
-        key("application", Type::Table(&strict(&[key("network", AnyTable), key("storage", AnyTable)]))),
-        key("apps", Map(&AnyTable)),
-        key("auto_review", AnyTable),
-        key("browser_use", AnyTable),
+        key("application", Type::Table(&APPLICATION)),
+        key("apps", Map(&APP)),
+        key("auto_review", Type::Table(&AUTO_REVIEW)),
+        key("browser_use", Type::Table(&BROWSER_USE)),
         key("chatgpt_base_url", Text),
         key("check_for_update_on_startup", Boolean),
         key("cli_auth_credentials_store", Word(&["file", "keyring", "auto", "ephemeral"])),
-        key("computer_use", AnyTable),
-        key("config_server", Type::Table(&strict(&[needed("base_url", Text), key("oauth", AnyTable)]))),
+        key("computer_use", Type::Table(&COMPUTER_USE)),
+        key("config_server", Type::Table(&CONFIG_SERVER)),
         Key { since: Some(Change::PermissionProfilePins), ..key("default_permissions", Text) },
         key("enforce_residency", Word(&["us"])),
         key("experimental_network", Type::Table(&NETWORK)),
         key("feature_requirements", Map(&Boolean)),
         key("features", Map(&Boolean)),
-        key("feedback", Type::Table(&loose(&[key("enabled", Boolean)]))),
+        key("feedback", Type::Table(&warned(&[key("enabled", Boolean)]))),
         key("guardian_extra_policy", Text),
         key("guardian_policy_config", Text),
         key("hooks", AnyTable),
-        key("in_app_browser", AnyTable),
+        key("in_app_browser", Type::Table(&warned(&[key("allow_external_browser_settings_import", Any)]))),
         key("log_dir", Path),
         key("marketplaces", Type::Table(&strict(&[key("restrict_to_allowed_sources", Boolean), key("allowed_sources", AnyTable)]))),
         key("mcp_servers", Map(&SERVER)),
         key("model_catalog_json", Path),
         key("model_provider", Text),
-        key("model_providers", Map(&AnyTable)),
-        key("models", AnyTable),
+        key("model_providers", Map(&PROVIDER)),
+        key("models", Type::Table(&warned(&[key("new_thread", AnyTable)]))),
         key("otel", Type::Table(&strict(&[
             key("log_user_prompt", Boolean), key("environment", Text), key("exporter", OneOf(&[Text, AnyTable])),
             key("trace_exporter", OneOf(&[Text, AnyTable])), key("metrics_exporter", OneOf(&[Text, AnyTable])),
             key("span_attributes", Map(&Text)), key("tracestate", Map(&Map(&Text))),
         ]))),
         key("permissions", Type::Table(&PERMISSIONS)),
-        key("plugins", Map(&AnyTable)),
+        key("plugins", Map(&PLUGIN)),
         key("remote_sandbox_config", List(&REMOTE_SANDBOX)),
-        key("rules", Type::Table(&loose(&[needed("prefix_rules", List(&PREFIX_RULE))]))),
+        key("rules", Type::Table(&warned(&[needed("prefix_rules", List(&PREFIX_RULE))]))),
         key("sqlite_home", Path),
         key("unsafe_enforce_sqlite_journal_mode", Boolean),
-        key("windows", AnyTable),
+        key("windows", Type::Table(&WINDOWS)),
     ],
     rest: Rest::Warned,
     array: Array::Refused,
@@ -255,18 +340,20 @@ pub static KEYS: Table = Table {
 };
 
 impl Requirements {
-    /// Reads the limits of `file` (requirements.toml as a layer) and of `managed`.
+    /// Reads the limits of `file` (requirements.toml as a layer) and of `managed`, on the machine
+    /// named `host`.
     ///
     /// # Errors
     /// What stops Codex.
     pub fn read(
         file: &Layer,
         managed: Option<&Layer>,
+        host: &str,
         version: Version,
     ) -> Result<Self, RequirementError> {
         let mut found = Self::default();
         if !matches!(file.content, Content::Absent) {
-            found.take(file, version)?;
+            found.take(file, host, version)?;
         }
         if let Some(managed) = managed {
             found.imply(managed, version)?;
@@ -274,7 +361,7 @@ impl Requirements {
         Ok(found)
     }
 
-    fn take(&mut self, file: &Layer, version: Version) -> Result<(), RequirementError> {
+    fn take(&mut self, file: &Layer, host: &str, version: Version) -> Result<(), RequirementError> {
         let value = file.value();
         let wrong = |path: &KeyPath, message: String| RequirementError {
             message,
@@ -301,7 +388,9 @@ impl Requirements {
                 .collect();
             self.reviewers = Some(not_empty(reviewers, at("allowed_approvals_reviewers"))?);
         }
-        if let Some(words) = get("allowed_sandbox_modes").and_then(texts) {
+        let here = of_host(&value, host);
+        let words = here.map_or_else(|| get("allowed_sandbox_modes"), Some);
+        if let Some(words) = words.and_then(texts) {
             let modes: Vec<SandboxMode> = words
                 .iter()
                 .filter_map(|word| SandboxMode::parse(word))
@@ -331,6 +420,7 @@ impl Requirements {
         }
         self.take_features(&value, file)?;
         self.take_servers(&value, file);
+        self.take_settings(&value, file, version);
         if get("allow_managed_hooks_only").and_then(Value::as_bool) == Some(true) {
             self.managed_hooks_only = Some(at("allow_managed_hooks_only"));
         }
@@ -466,6 +556,30 @@ impl Requirements {
         });
     }
 
+    fn take_settings(&mut self, value: &Value, file: &Layer, version: Version) {
+        for name in SETTINGS {
+            let (Some(found), Some(known)) = (value.get(&[name]), KEYS.key(name)) else {
+                continue;
+            };
+            let parts = match only_known(found, &known.value, version) {
+                Value::Table(members) => members
+                    .into_iter()
+                    .map(|(member, value)| (KeyPath::new([*name, &member]), value))
+                    .collect(),
+                value => vec![(KeyPath::new([*name]), value)],
+            };
+            self.settings
+                .extend(parts.into_iter().map(|(key, value)| Setting {
+                    name,
+                    required: Required {
+                        value,
+                        place: file.place(&key),
+                    },
+                    key,
+                }));
+        }
+    }
+
     /// What `managed_config.toml` limits by what it sets.
     fn imply(&mut self, managed: &Layer, version: Version) -> Result<(), RequirementError> {
         let value = managed.value();
@@ -519,17 +633,117 @@ impl Requirements {
     }
 
     /// Whether there is any limit at all.
-    pub fn is_empty(&self) -> bool {
+    pub fn is_empty(&self, version: Version) -> bool {
         let file = self.value.as_ref().and_then(Value::as_table);
         self.approvals.is_none()
             && self.reviewers.is_none()
             && self.sandbox_modes.is_none()
-            && file.is_none_or(|members| members.keys().all(|name| KEYS.key(name).is_none()))
+            && file.is_none_or(|members| {
+                members
+                    .iter()
+                    .all(|(name, value)| KEYS.key(name).is_none() || !limits(name, value, version))
+            })
     }
 
     /// What a feature is switched to for good.
     pub fn feature(&self, name: &str) -> Option<&Required<bool>> {
         self.features.get(name)
+    }
+}
+
+/// Keys that fix the key of config.toml of that name, or those below it.
+const SETTINGS: &[&str] = &[
+    "allow_login_shell",
+    "chatgpt_base_url",
+    "check_for_update_on_startup",
+    "cli_auth_credentials_store",
+    "feedback",
+    "log_dir",
+    "model_catalog_json",
+    "model_provider",
+    "otel",
+    "sqlite_home",
+];
+
+/// Whether Codex takes what stands at the key `name` for a limit.
+fn limits(name: &str, value: &Value, version: Version) -> bool {
+    match name {
+        // It becomes `allowed_sandbox_modes`, or nothing.
+        "remote_sandbox_config" => false,
+        "allowed_web_search_modes" | "application" | "experimental_network" | "mcp_servers" => true,
+        "hooks" => value.as_table().is_some_and(|members| {
+            let known = |name: &String| {
+                name.ends_with("managed_dir")
+                    || hooks_file::EVENTS.iter().any(|event| event.name == name)
+            };
+            members.keys().any(known)
+        }),
+        "permissions" => value
+            .get(&["filesystem", "deny_read"])
+            .and_then(Value::as_array)
+            .is_none_or(|items| !items.is_empty()),
+        _ => KEYS
+            .key(name)
+            .is_some_and(|key| !says_nothing(&only_known(value, &key.value, version))),
+    }
+}
+
+/// `config_server` must be reached by TLS (seen on 0.171.0).
+fn config_server(members: &IndexMap<String, Value>) -> Option<&'static str> {
+    let url = members.get("base_url").and_then(Value::as_str)?;
+    let is_right = url.starts_with("https://") && !url.contains(['@', '#', '?']);
+    (!is_right).then_some("the URL must begin with `https://`, without user, query or fragment")
+}
+
+/// The sandbox modes for this machine alone: the first entry with a pattern that its name matches
+/// (scenario `req-remote-any-host`).
+fn of_host<'v>(value: &'v Value, host: &str) -> Option<&'v Value> {
+    let entries = value.get(&["remote_sandbox_config"])?.as_array()?;
+    let host = host.to_lowercase();
+    let entry = entries.iter().find(|entry| {
+        let patterns = entry.get(&["hostname_patterns"]).and_then(Value::as_array);
+        patterns
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .any(|pattern| matches(pattern.to_lowercase().as_bytes(), host.as_bytes()))
+    })?;
+    entry.get(&["allowed_sandbox_modes"])
+}
+
+/// Whether `pattern` with `*` and `?` matches the whole of `text`. Time grows with the product of
+/// their lengths at most.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut from) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while from < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(letter) if *letter == b'?' || *letter == text[from] => {
+                at += 1;
+                from += 1;
+            }
+            _ => {
+                let Some((back, taken)) = star else {
+                    return false;
+                };
+                star = Some((back, taken + 1));
+                (at, from) = (back + 1, taken + 1);
+            }
+        }
+    }
+    pattern[at..].iter().all(|letter| *letter == b'*')
+}
+
+/// Whether there is no value in it, however many tables.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Table(members) => members.values().all(says_nothing),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     }
 }
 
@@ -584,7 +798,9 @@ fn check_rules(value: &Value) -> Result<(), String> {
             let any_of = element.get(&["any_of"]).and_then(Value::as_array);
             let is_right = match (token, any_of) {
                 (Some(token), None) => token.as_str().is_some_and(|token| !token.is_empty()),
-                (None, Some(items)) => !items.is_empty(),
+                (None, Some(items)) => {
+                    !items.is_empty() && items.iter().all(|item| item.as_str() != Some(""))
+                }
                 _ => false,
             };
             if !is_right {

@@ -4,7 +4,7 @@
 //! suffixes, folders below and links are not read (scenarios `rules-other-suffix`,
 //! `rules-nested-folder`).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::effective::{Effective, StartError};
 use super::layer::{Kind, Place, Sources, Text};
@@ -32,8 +32,10 @@ pub fn files(effective: &Effective, sources: &Sources) -> Vec<PathBuf> {
 /// The first file that `codex exec` refuses to start with. The app server drops all rules instead.
 pub fn first_broken(files: &[PathBuf], sources: &Sources) -> Option<StartError> {
     files.iter().find_map(|path| {
-        let Text::Text(text) = sources.text(path) else {
-            return None;
+        let text = match sources.text(path) {
+            Text::Text(text) => text,
+            Text::NotUtf8 { .. } => return unreadable(path, sources),
+            Text::Absent | Text::Unreadable { .. } => return None,
         };
         let Verdict::Broken { line, why, .. } = rules_text::judge(&text) else {
             return None;
@@ -50,5 +52,24 @@ pub fn first_broken(files: &[PathBuf], sources: &Sources) -> Option<StartError> 
             })),
             key: None,
         })
+    })
+}
+
+/// The first file that is not UTF-8: nothing starts with it (scenario `rules-latin1`).
+pub fn first_unreadable(files: &[PathBuf], sources: &Sources) -> Option<StartError> {
+    files.iter().find_map(|path| unreadable(path, sources))
+}
+
+fn unreadable(path: &Path, sources: &Sources) -> Option<StartError> {
+    let Text::NotUtf8 { valid } = sources.text(path) else {
+        return None;
+    };
+    Some(StartError {
+        message: format!(
+            "the rules file `{}` is not UTF-8 after {valid} bytes",
+            path.display()
+        ),
+        place: None,
+        key: None,
     })
 }

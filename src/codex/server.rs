@@ -305,6 +305,13 @@ pub enum ServerError {
         /// Where.
         path: Vec<String>,
     },
+    /// A negative number of seconds, which Codex sees when it has read the table (scenario
+    /// `mcp-timeout-negative`).
+    #[error("`{}` must be a number of seconds, 0 or more", path.join("."))]
+    Negative {
+        /// Where.
+        path: Vec<String>,
+    },
     /// A key that needs another one (scenario `mcp-oauth-secret-alone`).
     #[error("`{}` needs `{needs}`", path.join("."))]
     Needs {
@@ -335,6 +342,7 @@ impl ServerError {
             | Self::UnknownWord { path, .. }
             | Self::OutOfRange { path, .. }
             | Self::TooMany { path }
+            | Self::Negative { path }
             | Self::Empty { path }
             | Self::Needs { path, .. } => path.iter().map(String::as_str).collect(),
         }
@@ -586,6 +594,8 @@ fn check_seconds(value: &Value, at: &Path<'_>) -> Result<(), ServerError> {
     };
     if (0.0..18_446_744_073_709_551_616.0).contains(&seconds) {
         Ok(())
+    } else if seconds.is_finite() && seconds < 0.0 {
+        Err(ServerError::Negative { path: at.parts() })
     } else {
         Err(at.range("a number of seconds, 0 or more"))
     }

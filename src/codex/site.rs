@@ -65,6 +65,8 @@ pub struct Site {
     pub codex_home: Option<PathBuf>,
     /// The system's folder for Codex: `/etc/codex`, below the system root.
     pub system: PathBuf,
+    /// The machine's name, which requirements may depend on.
+    pub host: String,
 }
 
 impl Site {
@@ -115,6 +117,10 @@ impl Site {
             home: environment.home.clone(),
             codex_home,
             system,
+            host: rustix::system::uname()
+                .nodename()
+                .to_string_lossy()
+                .into_owned(),
         };
         Ok((site, wrong))
     }

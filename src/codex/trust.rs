@@ -61,6 +61,8 @@ pub struct Folders {
     pub root: PathBuf,
     /// The main work tree of the git repository around the working folder.
     pub repository: Option<PathBuf>,
+    /// The top of the linked work tree around the working folder, where it lies in one.
+    pub linked: Option<PathBuf>,
 }
 
 impl Folders {
@@ -74,11 +76,22 @@ impl Folders {
                     .any(|marker| is_marked(sources, folder, marker, version))
             })
             .unwrap_or(cwd);
+        let found = repository(sources, cwd, version);
         Self {
             cwd: cwd.to_path_buf(),
             root: root.to_path_buf(),
-            repository: repository(sources, cwd, version),
+            linked: found
+                .as_ref()
+                .and_then(|(folder, main)| (folder != main).then(|| folder.clone())),
+            repository: found.map(|(_, main)| main),
         }
+    }
+
+    /// The folder of the main work tree that stands for `folder` of a linked one: Codex takes hooks
+    /// from there (scenarios `hooks-linked-work-tree`, `hooks-linked-sub-folder`).
+    pub fn main_folder(&self, folder: &Path) -> Option<PathBuf> {
+        let below = folder.strip_prefix(self.linked.as_ref()?).ok()?;
+        Some(self.repository.as_ref()?.join(below))
     }
 
     /// The folders between the root and the working folder that have a `.codex`, outer to inner.
@@ -169,21 +182,31 @@ fn is_repository(sources: &Sources, folder: &Path, version: Version) -> bool {
     }
 }
 
-/// The main work tree: for a linked one (`.git` is a file) the one that it belongs to.
-fn repository(sources: &Sources, cwd: &Path, version: Version) -> Option<PathBuf> {
+/// The top of the work tree around `cwd`, and the main work tree: for a linked one (`.git` is a
+/// file) the one that it belongs to. Both must name each other (scenarios
+/// `trust-linked-work-tree`, `trust-linked-no-way-back`).
+fn repository(sources: &Sources, cwd: &Path, version: Version) -> Option<(PathBuf, PathBuf)> {
     let folder = cwd
         .ancestors()
         .find(|folder| is_repository(sources, folder, version))?;
     let dot_git = folder.join(".git");
     if dot_git.is_dir() {
-        return Some(folder.to_path_buf());
+        return Some((folder.to_path_buf(), folder.to_path_buf()));
     }
-    let super::layer::Text::Text(text) = sources.text(&dot_git) else {
-        return None;
+    let line = |path: &Path| match sources.text(path) {
+        super::layer::Text::Text(text) => Some(text.trim().to_owned()),
+        _ => None,
     };
-    let target = folder.join(text.trim().strip_prefix("gitdir:")?.trim());
-    let worktrees = target.parent()?;
-    (worktrees.file_name()? == "worktrees")
-        .then(|| worktrees.parent()?.parent().map(Path::to_path_buf))
-        .flatten()
+    let target = folder.join(line(&dot_git)?.strip_prefix("gitdir:")?.trim());
+    if target.parent()?.file_name()? != "worktrees" {
+        return None;
+    }
+    let common = target
+        .join(line(&target.join("commondir"))?)
+        .canonicalize()
+        .ok()?;
+    let back = target.join(line(&target.join("gitdir"))?);
+    let names_back = back.canonicalize().ok()? == dot_git.canonicalize().ok()?;
+    let main = common.parent().filter(|_| names_back)?;
+    (common.file_name()? == ".git").then(|| (folder.to_path_buf(), main.to_path_buf()))
 }

@@ -437,6 +437,7 @@ mod tests {
             home: Some(top.join("home")),
             codex_home: Some(top.join("home/.codex")),
             system: top.join("etc/codex"),
+            host: String::new(),
         }
     }
 

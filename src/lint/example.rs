@@ -43,6 +43,7 @@ fn site() -> Site {
         home: Some(PathBuf::from("/example/home")),
         codex_home: Some(PathBuf::from("/example/home/.codex")),
         system: PathBuf::from("/example/etc/codex"),
+        host: String::new(),
     }
 }
 

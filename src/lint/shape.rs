@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
             Type::AnyTable | Type::Hooks if node.as_table().is_none() => {
                 self.wants(node, "a table");
             }
-            Type::Text | Type::Path | Type::Boolean | Type::AnyTable | Type::Hooks => {}
+            Type::Text | Type::Path | Type::Boolean | Type::AnyTable | Type::Hooks | Type::Any => {}
         }
     }
 

@@ -136,6 +136,7 @@ fn nowhere() -> Site {
         home: Some(PathBuf::from("/nowhere/home")),
         codex_home: Some(PathBuf::from("/nowhere/home/.codex")),
         system: PathBuf::from("/nowhere/etc/codex"),
+        host: String::new(),
     }
 }
 

@@ -364,13 +364,15 @@ fn a_rule_file_or_an_entry_of_somebody_else_is_a_collision() {
         "{\"hooks\": {}, \"mine\": 1}",
         "{\"hooks\": {},}",
         "// x\n{}",
-        "{\"hooks\": []}",
     ] {
         sandbox.write(CONFIG, "");
         sandbox.write(HOOKS, hooks);
         let said = untouched(&sandbox, &["install", "--yes"], 1);
         assert!(said.contains("hooks: Codex drops this file"), "{said}");
     }
+    // Codex takes it for no hooks; there is no place for ours in it.
+    sandbox.write(HOOKS, "{\"hooks\": []}");
+    untouched(&sandbox, &["install", "--yes"], 1);
     std::fs::remove_file(sandbox.path(HOOKS)).expect("it goes");
     sandbox.write(GUIDE, "<!-- codexgate: begin -->\n");
     untouched(&sandbox, &["install", "--yes"], 1);

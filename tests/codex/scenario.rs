@@ -13,7 +13,7 @@
 //! ```
 //!
 //! In every file `@PROJECT@`, `@CODEX_HOME@`, `@HOME@` and `@WORKPARENT@` stand for the real
-//! paths. A file `.keep` only keeps its folder.
+//! paths. A file `.keep` only keeps its folder, and `_git` stands for `.git`.
 
 use crate::lab::Lab;
 use serde_json::{Map, Value, json};
@@ -22,6 +22,9 @@ use std::path::{Component, Path, PathBuf};
 
 /// The parts of a scenario that hold files.
 const PARTS: [&str; 4] = ["home", "user", "project", "etc"];
+
+/// The name that stands for `.git` in a scenario's folder, since git keeps no file of that name.
+const DOT_GIT: &str = "_git";
 
 /// A file that only keeps its folder.
 const KEEP: &str = ".keep";
@@ -57,6 +60,8 @@ impl Scenario {
             format!("{spec}\n").as_bytes(),
         );
         for (name, bytes) in &self.files {
+            let kept = |step| if step == ".git" { DOT_GIT } else { step };
+            let name: PathBuf = name.split('/').map(kept).collect();
             write_file(&folder.join(name), bytes);
         }
     }
@@ -253,7 +258,9 @@ fn text_of(path: &Path) -> String {
 
 fn read_files(folder: &Path, name: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+        let file = entry.file_name();
+        let step = if file == DOT_GIT { ".git".into() } else { file };
+        let name = format!("{name}/{}", step.to_string_lossy());
         if entry.path().is_dir() {
             read_files(&entry.path(), &name, files);
         } else {

@@ -383,11 +383,12 @@ impl Arguments {
             flags: self.flags.clone(),
             strict: self.strict,
             sandbox: thread["sandbox"].as_str().and_then(SandboxMode::parse),
-            approval: match thread["approvalPolicy"].as_str() {
-                Some("never") => Some(ApprovalPolicy::Never),
-                Some("on-request") => Some(ApprovalPolicy::OnRequest),
-                _ => None,
-            },
+            approval: thread["approvalPolicy"]
+                .as_str()
+                .and_then(|word| ApprovalPolicy::parse(&word.into(), version)),
+            reviewer: thread["approvalsReviewer"]
+                .as_str()
+                .and_then(Reviewer::parse),
             // `exec --trust` wrote trust before the app server was asked.
             trusted: (self.trust && version.has(Change::ExecTrustFlag)).then_some(true),
             cwd: Some(cwd),

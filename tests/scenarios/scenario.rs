@@ -184,7 +184,9 @@ impl Scenario {
         };
         for entry in entries {
             let entry = entry.expect("the folder can be read");
-            let (path, target) = (entry.path(), to.join(entry.file_name()));
+            let name = entry.file_name();
+            let name = if name == "_git" { ".git".into() } else { name };
+            let (path, target) = (entry.path(), to.join(name));
             if entry.file_type().expect("a type").is_dir() {
                 self.copy(&path, &target);
             } else if entry.file_name() != ".keep" {

@@ -78,8 +78,12 @@ impl ApprovalPolicy {
                     return Granular::parse(inner).map(Self::Granular);
                 }
                 // A word may stand as a table with nothing in it.
-                inner.as_table().filter(|table| table.is_empty())?;
-                name
+                let is_empty = match inner {
+                    Value::Table(members) => members.is_empty(),
+                    Value::Array(items) => items.is_empty(),
+                    _ => false,
+                };
+                is_empty.then_some(name)?
             }
             _ => return None,
         };

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use super::super::hooks_file::{self, Handler, Hooks, Skipped};
-use super::super::layer::{Kind, Sources, Text};
+use super::super::layer::{CONFIG_TOML, Kind, Sources, Text};
 use super::Effective;
 use crate::document::Value;
 
@@ -145,8 +145,9 @@ fn discover(
             continue;
         }
         let mut files = Vec::new();
+        let elsewhere = layer.hooks_from.as_ref().map(|from| from.base.as_path());
         if matches!(layer.kind, Kind::System | Kind::User | Kind::Project) {
-            let path = layer.base.join(HOOKS_JSON);
+            let path = elsewhere.unwrap_or(&layer.base).join(HOOKS_JSON);
             match sources.text(&path) {
                 Text::Text(text) => match hooks_file::parse_json(&text, effective.version) {
                     Ok(hooks) => files.push((path, hooks)),
@@ -160,9 +161,9 @@ fn discover(
         }
         let value = layer.value();
         if let Some(members) = value.get(&["hooks"]).and_then(Value::as_table) {
-            let path = layer
-                .file
-                .clone()
+            let path = elsewhere
+                .map(|base| base.join(CONFIG_TOML))
+                .or_else(|| layer.file.clone())
                 .unwrap_or_else(|| PathBuf::from("/<session-flags>/config.toml"));
             // What is wrong in it has stopped Codex already, unless a stronger layer covers it.
             if let Ok(hooks) = hooks_file::parse_table(members, effective.version) {

@@ -7,14 +7,14 @@ use super::super::check::{knows_server_key, only_known};
 use super::super::hooks_file::HandlerKind;
 use super::super::keys::{self, Type};
 use super::super::layer::{Content, Kind, Layer, Sources};
-use super::super::requirements::{Required, Reviewer};
+use super::super::requirements::{KEYS as LIMIT_KEYS, Required, Reviewer};
 use super::super::server::{self, Transport};
 use super::super::trust::Level;
 use super::hooks::{self, HookWarning};
 use super::merge::Merged;
 use super::sandbox::{Reach, Sandbox, resolve_path, value_word};
 use super::{ApprovalPolicy, By, Effective, Hook, SandboxMode, Server, StartError, Why};
-use crate::codex::version::Change;
+use crate::codex::version::{Change, Version};
 use crate::document::Value;
 
 /// The keys of the merged configuration that the answer repeats.
@@ -135,7 +135,12 @@ fn origins(effective: &Effective) -> Json {
     for layer in counting(effective) {
         let label = layer.label();
         flatten(&layer.value(), &mut Vec::new(), &mut |path| {
-            if path.first().is_none_or(|first| first != "projects") {
+            let fixed = &effective.requirements.settings;
+            if path.first().is_none_or(|first| first != "projects")
+                && !fixed
+                    .iter()
+                    .any(|fixed| path.starts_with(fixed.key.parts()))
+            {
                 found.insert(path.join("."), label.clone().into());
             }
         });
@@ -426,10 +431,10 @@ fn warning(warning: &HookWarning) -> String {
 /// The limits, as far as `configRequirements/read` tells them.
 fn requirements(effective: &Effective) -> Json {
     let limits = &effective.requirements;
-    if limits.is_empty() {
+    let version = effective.version;
+    if limits.is_empty(version) {
         return Json::Null;
     }
-    let version = effective.version;
     let value = limits.value.as_ref();
     let get = |path: &[&str]| value.and_then(|value| value.get(path)).map(plain);
     let mut found = Map::new();
@@ -482,10 +487,106 @@ fn requirements(effective: &Effective) -> Json {
             .collect();
         found.insert("featureRequirements".to_owned(), features.into());
     }
-    if limits.managed_hooks_only.is_some() {
-        found.insert("allowManagedHooksOnly".to_owned(), true.into());
-    }
+    let told = limits
+        .value
+        .iter()
+        .flat_map(|value| told_as_written(value, version));
+    found.extend(told);
     Json::Object(found)
+}
+
+/// Limits that are told as they are written, by the name that the app server gives them.
+const TOLD: [(&str, &str); 16] = [
+    (
+        "additional_developer_instructions",
+        "additionalDeveloperInstructions",
+    ),
+    ("allow_appshots", "allowAppshots"),
+    (
+        "allow_browser_and_computer_use",
+        "allowBrowserAndComputerUse",
+    ),
+    ("allow_login_shell", "allowLoginShell"),
+    ("allow_managed_hooks_only", "allowManagedHooksOnly"),
+    ("allow_remote_control", "allowRemoteControl"),
+    ("browser_use", "browserUse"),
+    ("chatgpt_base_url", "chatgptBaseUrl"),
+    ("check_for_update_on_startup", "checkForUpdateOnStartup"),
+    ("cli_auth_credentials_store", "cliAuthCredentialsStore"),
+    ("computer_use", "computerUse"),
+    ("enforce_residency", "enforceResidency"),
+    ("feedback", "feedback"),
+    ("log_dir", "logDir"),
+    ("model_provider", "modelProvider"),
+    ("sqlite_home", "sqliteHome"),
+];
+
+fn told_as_written(value: &Value, version: Version) -> Vec<(String, Json)> {
+    let known = |name: &str| {
+        let key = LIMIT_KEYS.key(name)?;
+        Some(plain(&only_known(value.get(&[name])?, &key.value, version)))
+    };
+    let mut found: Vec<(String, Json)> = TOLD
+        .iter()
+        .filter_map(|(name, told)| {
+            let value = match known(name)? {
+                Json::Object(members) => members
+                    .into_iter()
+                    .map(|(name, value)| (camel(&name), value))
+                    .collect::<Map<String, Json>>()
+                    .into(),
+                Json::String(path) if matches!(*name, "log_dir" | "sqlite_home") => {
+                    format!("file://{path}").into()
+                }
+                other => other,
+            };
+            Some(((*told).to_owned(), value))
+        })
+        .collect();
+    if let Some(application) = known("application") {
+        let mut network = json!({"enabled": true, "domains": {}});
+        let given = application["network"].as_object().cloned();
+        if let Some(network) = network.as_object_mut() {
+            network.extend(given.into_iter().flatten());
+        }
+        let mut whole = json!({ "network": network });
+        if let Some(storage) = application.get("storage") {
+            whole["storage"] = storage.clone();
+        }
+        found.push(("application".to_owned(), whole));
+    }
+    found.extend(known("otel").map(|otel| ("otel".to_owned(), otel)));
+    if let Some(Json::Object(providers)) = known("model_providers") {
+        let providers: Map<String, Json> = providers
+            .into_iter()
+            .map(|(name, provider)| {
+                let mut whole = json!({
+                    "wire_api": "responses",
+                    "requires_openai_auth": false,
+                    "supports_websockets": false,
+                    "supports_standalone_web_search": false,
+                });
+                if let (Some(whole), Json::Object(given)) = (whole.as_object_mut(), provider) {
+                    whole.extend(given);
+                }
+                (name, whole)
+            })
+            .collect();
+        found.push(("modelProviders".to_owned(), providers.into()));
+    }
+    found
+}
+
+/// `a_name` as `aName`.
+fn camel(name: &str) -> String {
+    let mut parts = name.split('_');
+    let mut camel = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut letters = part.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.extend(letters);
+    }
+    camel
 }
 
 /// Keys that Codex ignores with a warning, by layer.

@@ -4,7 +4,7 @@
 //! system, user, profile and flags are read first and tell where the project begins and whether it
 //! is trusted; then come the project's own files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
@@ -14,7 +14,8 @@ use super::super::check::{
 use super::super::features;
 use super::super::keys::{self, Type::Map};
 use super::super::layer::{
-    CONFIG_TOML, Content, Disabled, Kind, Layer, MANAGED_CONFIG_TOML, REQUIREMENTS_TOML, Sources,
+    CONFIG_TOML, Content, Disabled, HooksFrom, Kind, Layer, MANAGED_CONFIG_TOML, REQUIREMENTS_TOML,
+    Sources,
 };
 use super::super::requirements::Requirements;
 use super::super::site::DOT_CODEX;
@@ -58,6 +59,9 @@ const DENIED_IN_PROJECTS: &[(&[&str], Option<Change>)] = &[
         Some(Change::DropsCredentialMasking),
     ),
 ];
+
+/// The index of what a requirement fixes, which is no layer.
+const FIXED: usize = usize::MAX;
 
 /// Reads everything that `question` is about. `trusting` is a folder to take as trusted, as if the
 /// user's file said so.
@@ -121,6 +125,7 @@ impl Loader<'_> {
                 content: Content::Flags(flags),
                 disabled: None,
                 dropped: Vec::new(),
+                hooks_from: None,
                 normal: None,
             });
         }
@@ -129,6 +134,13 @@ impl Loader<'_> {
         }
         self.normalize(&mut layers);
         let mut merged = lay(&layers);
+        for fixed in &requirements.settings {
+            let value = fixed.required.value.clone();
+            let whole = fixed.key.parts().iter().rev().fold(value, |value, part| {
+                [(part.as_str(), value)].into_iter().collect()
+            });
+            merged.lay(&whole, FIXED);
+        }
         if check_merged(&merged.value(), version).is_ok() {
             settle(&mut merged, version);
         }
@@ -204,7 +216,8 @@ impl Loader<'_> {
             }
         }
         let managed = (!matches!(managed.content, Content::Absent)).then_some(managed);
-        Requirements::read(&file, managed, self.question.version).unwrap_or_else(|error| {
+        let host = &self.sources.site().host;
+        Requirements::read(&file, managed, host, self.question.version).unwrap_or_else(|error| {
             self.blame(StartError {
                 message: error.message,
                 key: Some(error.place.key.clone()),
@@ -322,10 +335,27 @@ impl Loader<'_> {
             if let Some(problem) = unreadable_project(&layer) {
                 self.blame(problem);
             }
+            if layer.disabled.is_none()
+                && let Some(main) = folders.main_folder(&folder)
+            {
+                layer.hooks_from = Some(self.hooks_of(main.join(DOT_CODEX)));
+            }
             sanitize(&mut layer, self.question.version, &mut self.dropped);
             layers.push(layer);
         }
         layers
+    }
+
+    /// The hooks of a linked work tree, from the main one's folder `base`.
+    fn hooks_of(&mut self, base: PathBuf) -> HooksFrom {
+        let layer = Layer::read(self.sources, Kind::Project, base.join(CONFIG_TOML));
+        if let Some(problem) = unreadable(&layer) {
+            self.blame(problem);
+        }
+        HooksFrom {
+            table: layer.written().get(&["hooks"]).cloned(),
+            base,
+        }
     }
 
     /// What decides the defaults. Here the administrator's file counts too, in all versions, and so
@@ -342,14 +372,14 @@ impl Loader<'_> {
             let is_users = matches!(layer.kind, Kind::System | Kind::User | Kind::Profile(_));
             // What Codex writes stands at the end of the user's file, which is no layer yet.
             if !is_users && let Some(written) = written.take() {
-                merged.lay(&written, usize::MAX);
+                merged.lay(&written, FIXED);
             }
             if layer.disabled.is_none() {
                 merged.lay(&layer.value(), index);
             }
         }
         if let Some(written) = written {
-            merged.lay(&written, usize::MAX);
+            merged.lay(&written, FIXED);
         }
         let question = self.question;
         let entries = trust_entries(&merged, folders, question.trusted, None, question.version);

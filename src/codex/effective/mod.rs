@@ -187,7 +187,8 @@ pub struct Policy {
 /// A configured value that a requirement refused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refused {
-    /// What it is about: `approval_policy`, `approvals_reviewer` or `sandbox`.
+    /// What it is about: `approval_policy`, `approvals_reviewer`, `sandbox`, or a key that a
+    /// requirement fixes.
     pub what: &'static str,
     /// What was configured.
     pub configured: String,
@@ -264,7 +265,11 @@ impl Effective {
             None => first,
         };
         let path = question.path.as_deref();
-        if let Some(error) = path.and_then(|path| servers::cannot_start(&last, path)) {
+        let rules = last.policy().map(|policy| policy.rules.as_slice());
+        let fails = rules
+            .and_then(|rules| super::rules_file::first_unreadable(rules, sources))
+            .or_else(|| servers::cannot_start(&last, path?));
+        if let Some(error) = fails {
             if last.before_thread.is_none() {
                 last.before_thread = Some(Box::new(last.clone()));
             }
@@ -373,7 +378,15 @@ impl Effective {
     pub fn origin<S: AsRef<str>>(&self, path: &[S]) -> Option<Place> {
         let found = self.merged.get(path)?;
         let key = KeyPath::new(path.iter().map(AsRef::as_ref));
-        Some(self.layers.get(found.layer)?.place(&key))
+        match self.layers.get(found.layer) {
+            Some(layer) => Some(layer.place(&key)),
+            None => self
+                .requirements
+                .settings
+                .iter()
+                .find(|fixed| fixed.key == key)
+                .map(|fixed| fixed.required.place.clone()),
+        }
     }
 
     /// What weaker layers said at `path`, strongest first.
@@ -542,6 +555,7 @@ impl Effective {
         let decision = sandbox::Decision::new(self, question, &self.requirements);
         let configured = decision.configured()?;
         refused.extend(decision.refused_profile());
+        refused.extend(self.refused_settings());
         let sandbox = self.limit_sandbox(question, configured, approval.value, &mut refused)?;
         let rules = super::rules_file::files(self, sources);
         if question.surface == Surface::Exec
@@ -557,6 +571,20 @@ impl Effective {
             hooks: hooks::hooks(self, sources),
             rules,
             refused,
+        })
+    }
+
+    /// Configured values that a requirement fixes otherwise.
+    fn refused_settings(&self) -> impl Iterator<Item = Refused> {
+        self.requirements.settings.iter().filter_map(|fixed| {
+            let found = self.merged.get(&[fixed.name])?;
+            let old = &found.overrode.first()?.value;
+            (fixed.key.parts().len() == 1 && *old != fixed.required.value).then(|| Refused {
+                what: fixed.name,
+                configured: answer_text(old),
+                fallback: answer_text(&fixed.required.value),
+                place: fixed.required.place.clone(),
+            })
         })
     }
 
@@ -687,6 +715,13 @@ impl Effective {
             overrode,
         })
     }
+}
+
+/// A value for a sentence: a string without its quotes.
+fn answer_text(value: &Value) -> String {
+    json::plain(value)
+        .as_str()
+        .map_or_else(|| json::plain(value).to_string(), str::to_owned)
 }
 
 /// Holds a value against a list: what is not on it becomes the first of the list (scenario

@@ -4,6 +4,7 @@
 //! hooks-prompt-type, hooks-command-array, hooks-empty-command, hooks-json-bad-regex,
 //! hooks-json-duplicate-key, hooks-toml-unknown-event, hooks-toml-wrong-type; Codex 0.147 to 0.171.
 
+use crate::codex::check;
 use crate::codex::hooks_file::{self, EVENTS};
 use crate::document::{Data, Node, Span};
 use crate::lint::file::{Content, text};
@@ -116,7 +117,7 @@ fn unseen(file: &HooksFile, text: &str, found: &mut Findings) {
             let value = events.value();
             let members = value.as_table();
             let verdict =
-                members.and_then(|members| hooks_file::check(members, file.version).err());
+                members.and_then(|members| check::check_hooks(members, file.version).err());
             (verdict, events.key)
         }
         (None, None) => return,

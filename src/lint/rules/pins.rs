@@ -129,7 +129,7 @@ fn overridden(layers: &Layers, spread: &mut Spread) {
         return;
     }
     let file = Layer::read(layers.read(), layer::Kind::System, path);
-    let Ok(pins) = Requirements::read(&file, None, layers.version()) else {
+    let Ok(pins) = Requirements::read(&file, None, "", layers.version()) else {
         return;
     };
     let limits = &layers.effective().requirements;

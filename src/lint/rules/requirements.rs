@@ -323,9 +323,10 @@ fn invalid(file: &ConfigFile, found: &mut Findings) {
         content: layer::Content::Document(file.document().clone()),
         disabled: None,
         dropped: Vec::new(),
+        hooks_from: None,
         normal: None,
     };
-    if let Err(error) = Requirements::read(&layer, None, file.version()) {
+    if let Err(error) = Requirements::read(&layer, None, "", file.version()) {
         found
             .add(&INVALID, error.place.span)
             .says(format!("Codex refuses this: {}", error.message))

@@ -188,7 +188,7 @@ impl View<'_> {
 
     fn limits(&self, out: &mut Text) {
         let limits = &self.effective.requirements;
-        if limits.is_empty() {
+        if limits.is_empty(self.effective.version) {
             return;
         }
         out.heading("requirements");
