@@ -68,3 +68,15 @@ bench:
 # What the broker takes: time and memory, beside codex-mcp's figures
 bench-broker: codex
     cargo bench --bench broker
+
+# How soon the approver answers, and how much memory it takes
+bench-mcp:
+    cargo bench --bench mcp
+
+# cargo install --locked cargo-mutants --version 27.1.0; an hour on two cores.
+# Change the core of the approving side, one condition at a time, and list what no unit test notices
+mutants FILES="approval":
+    PROPTEST_CASES=64 cargo mutants -j1 --output target {{ if FILES == "approval" { APPROVAL } else { "--file " + FILES } }}
+
+# What `just mutants approval` changes
+APPROVAL := "--file src/approval/decision.rs --file src/approval/grant.rs --file src/approval/token.rs --file src/approval/execute.rs --file src/mcp/elicit.rs --file src/mcp/server.rs"

@@ -8,6 +8,7 @@
 //! It also holds what else can be read off the sources: the size of the trust root and of
 //! `main.rs`, a head in each module, no unsafe code. It does not know names that a macro builds.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,12 +21,17 @@ const ORDER: [&str; 13] = [
 /// Three ways in, side by side: what two of them need belongs into a layer below.
 const APART: [&str; 3] = ["mcp", "broker", "hook"];
 
-/// What must be right for the gate to hold; small enough to be read in a day. The aim was 3,000
-/// lines; the commit with its recovery is 2,100 of them, and proposal, grant, run, journal and
-/// policy, each with the comments that a reader needs, came to 3,900 more; the peer is 600, the
-/// approver 900.
-const TRUST_ROOT: [&str; 4] = ["files", "rpc", "approval", "mcp"];
-const TRUST_ROOT_LINES: usize = 8_000;
+/// What must be right for the gate to hold, small enough to be read in a day, with the most lines
+/// of code that each may have: without tests, comments and blank lines, of which comments are a
+/// fifth again. The aim was 3,000 in all. `files` has a commit of many files with its recovery;
+/// `approval` has proposal, policy, card, grant, run and journal, each of which an attack has
+/// shaped.
+const TRUST_ROOT: [(&str, usize); 4] = [
+    ("files", 1_850),
+    ("rpc", 550),
+    ("approval", 3_600),
+    ("mcp", 800),
+];
 
 /// `main.rs` parses, runs and ends with a code; all else is the library's.
 const MAIN_LINES: usize = 40;
@@ -82,20 +88,18 @@ fn unsafe_code_is_forbidden() {
 fn the_trust_root_stays_small() {
     let sources = sources();
     let in_tests: Vec<String> = sources.iter().flat_map(test_files).collect();
-    let parts = TRUST_ROOT.map(|name| {
+    for (name, allowed) in TRUST_ROOT {
         let lines: usize = sources
             .iter()
             .filter(|s| module(&s.name).first().is_some_and(|m| m == name))
             .filter(|s| !in_tests.contains(&s.name))
-            .map(|s| lines_without_tests(&s.text))
+            .map(|s| lines_of_code(&s.text))
             .sum();
-        (name, lines)
-    });
-    let total: usize = parts.iter().map(|(_, lines)| lines).sum();
-    assert!(
-        total < TRUST_ROOT_LINES,
-        "the trust root has {total} lines without tests, allowed are {TRUST_ROOT_LINES}: {parts:?}"
-    );
+        assert!(
+            lines <= allowed,
+            "`{name}` has {lines} lines of code without tests, allowed are {allowed}"
+        );
+    }
 }
 
 #[test]
@@ -339,22 +343,16 @@ fn test_files(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// How many lines a reviewer has to read: all but the blank ones and those of test code.
-fn lines_without_tests(text: &str) -> usize {
+/// How many lines hold code, but that of tests.
+fn lines_of_code(text: &str) -> usize {
     let tokens = tokens(text);
     let tests: Vec<(usize, usize)> = test_items(&tokens)
         .into_iter()
         .filter_map(|item| Some((item.first()?.line, item.last()?.line)))
         .collect();
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .filter(|(n, _)| {
-            !tests
-                .iter()
-                .any(|(from, to)| (*from..=*to).contains(&(n + 1)))
-        })
-        .count()
+    let in_tests = |line| tests.iter().any(|(from, to)| (*from..=*to).contains(&line));
+    let lines: BTreeSet<usize> = tokens.iter().map(|token| token.line).collect();
+    lines.into_iter().filter(|line| !in_tests(*line)).count()
 }
 
 /// The items behind `#[cfg(test)]`, each without its attributes and, where it has no body, with
@@ -606,8 +604,10 @@ fn the_ways_in_stay_apart() {
 #[test]
 fn test_code_does_not_count_as_lines() {
     let text = "//! Head.\n\nfn f() {\n}\n\n#[cfg(test)]\nmod tests {\n    fn g() {}\n\n    fn h() {}\n}\n";
-    // The head, the function's two lines, and the attribute.
-    assert_eq!(lines_without_tests(text), 4);
+    // The function's two lines, and the attribute.
+    assert_eq!(lines_of_code(text), 3);
+    let text = "//! Head.\n\nuse x::y; // why\n/* no\n code */\nfn f() {\n    g(\n        \"text\",\n    );\n}\n";
+    assert_eq!(lines_of_code(text), 6);
     let source = Source {
         name: "src/files/commit.rs".into(),
         text: "#[cfg(test)]\n#[allow(x)]\nmod kills;\nmod real;".into(),

@@ -331,6 +331,19 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_holds_who_gave_it_however_long_that_is() {
+        let desk = Desk::new();
+        let waiting = desk.waiting();
+        let by = By::Codex("é".repeat(1000));
+        let question = Question::ask(&waiting, by, 10, Moment::MAX);
+        let Verdict::Approved(approved) = question.read_terminal(Some(true), 10) else {
+            panic!("it is in time");
+        };
+        desk.at(10, |gate| approved.grant(gate)).expect("grants");
+        drop(desk.take(&waiting, 10).expect("it is granted"));
+    }
+
+    #[test]
     fn a_list_says_what_is_granted() {
         let desk = Desk::new();
         let granted = || {
@@ -532,6 +545,8 @@ mod tests {
             let told = desk.last(&waiting);
             let is_told = matches!(told, Event::Unknown { .. } | Event::Ended { .. });
             assert!(is_told, "step {step}: {told:?}");
+            let left = fs::read_dir(desk.scene.around.state.join("grants")).expect("reads");
+            assert_eq!(left.count(), 0, "step {step}");
             undone += usize::from(before == "new" && read() == "old");
             step += 1;
         }

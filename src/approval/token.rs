@@ -28,7 +28,7 @@ impl Token {
             if letter > 0 && letter % IN_A_GROUP == 0 {
                 out.push('-');
             }
-            let index = (0..5).fold(0, |value, at| value << 1 | bit(letter * 5 + at));
+            let index = (0..5).fold(0, |value, at| value * 2 + bit(letter * 5 + at));
             out.push(char::from(LETTERS[usize::from(index)]));
         }
         Self(out)
@@ -49,7 +49,8 @@ impl Token {
                 out.push('-');
             }
             letters += 1;
-            if !c.is_ascii() || !LETTERS.contains(&(c as u8)) || letters > GROUPS * IN_A_GROUP {
+            // stops: a character of another alphabet that ends in the same byte
+            if !u8::try_from(c).is_ok_and(|byte| LETTERS.contains(&byte)) {
                 return None;
             }
             out.push(c);
@@ -94,6 +95,18 @@ mod tests {
     fn the_spelling_is_fixed() {
         // The first 100 bits of SHA-256 of "abc": ba7816bf 8f01cfea 414140de 5…
         assert_eq!(Token::of(b"abc").as_str(), "q9w1-dfwf-077y-mga1-83f5");
+    }
+
+    #[test]
+    fn every_other_letter_is_none() {
+        let token = "q9w1-dfwf-077y-mga1-83f5";
+        assert!(Token::parse(token).is_some());
+        for (at, _) in token.char_indices().filter(|(_, c)| *c != '-') {
+            for other in ["u", "!", " ", "\u{161}", "\u{e1}", "\u{ff11}"] {
+                let text = format!("{}{other}{}", &token[..at], &token[at + 1..]);
+                assert_eq!(Token::parse(&text), None, "{text}");
+            }
+        }
     }
 
     #[test]

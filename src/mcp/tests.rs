@@ -216,6 +216,12 @@ fn the_handshake_is_answered_as_mcp_says() {
     let heard = client.say(&initialize("2025-06-18", &json!({})));
     assert_eq!(heard[0]["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(heard[0]["result"]["serverInfo"]["name"], "codexgate");
+    let told = heard[0]["result"]["instructions"].as_str().expect("a text");
+    assert!(
+        told.contains(&format!("'{PROGRAM}' apply --confirm TOKEN")),
+        "{told}"
+    );
+    assert!(told.contains(TOOL), "{told}");
     assert_eq!(
         heard[0]["result"]["capabilities"],
         json!({"tools": {}, "experimental": {"codex/sandbox-state-meta": {}}})
@@ -539,6 +545,24 @@ fn a_cancelled_call_takes_its_question_away_and_has_no_result() {
 }
 
 #[test]
+fn what_the_client_tells_beside_leaves_the_question_open() {
+    let mut client = Client::ready();
+    client.say(&call(7));
+    for method in [
+        "notifications/progress",
+        "notifications/initialized",
+        "cancelled",
+    ] {
+        let mut note = cancel(7);
+        note["method"] = json!(method);
+        assert!(client.say(&note).is_empty(), "{method}");
+    }
+    client.wait(2000);
+    client.say(&approve(1));
+    assert_eq!(client.grants(), 1);
+}
+
+#[test]
 fn a_late_answer_to_an_older_question_leaves_the_open_one_alone() {
     let mut client = Client::ready();
     client.say(&call(7));
@@ -605,6 +629,55 @@ fn a_served_client_hears_its_answers_and_nothing_else() {
         kinds,
         [(&json!(0), true), (&json!(1), true), (&json!(2), false)]
     );
+}
+
+#[test]
+fn a_line_may_be_long_and_not_without_end() {
+    let served = |padding: usize| {
+        let client = Client::new();
+        let params = json!({"padding": "x".repeat(padding)});
+        let input = request(1, "tools/list", &params).to_string();
+        let mut output = Vec::new();
+        let input = std::io::Cursor::new(input);
+        serve(input, &mut output, client.server).expect("memory can be written");
+        String::from_utf8(output).expect("text").contains(TOOL)
+    };
+    assert!(served(1_000_000));
+    assert!(!served(LINE_LIMIT));
+}
+
+/// A client whose side of the output is broken in some way.
+struct Broken(std::io::ErrorKind);
+
+impl std::io::Write for Broken {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(self.0.into())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_client_that_has_gone_is_no_error_and_a_full_disk_is_one() {
+    let served = |kind| {
+        let input = std::io::Cursor::new(request(1, "ping", &json!({})).to_string());
+        serve(input, Broken(kind), Client::new().server)
+    };
+    assert!(served(std::io::ErrorKind::BrokenPipe).is_ok());
+    let full = served(std::io::ErrorKind::StorageFull);
+    assert_eq!(
+        full.expect_err("it cannot answer").kind(),
+        std::io::ErrorKind::StorageFull
+    );
+}
+
+/// How many clients are tried: as many as `PROPTEST_CASES` says, else more than usual.
+fn cases() -> u32 {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default().cases,
+        None => 2000,
+    }
 }
 
 /// One thing that a hostile client does.
@@ -730,7 +803,7 @@ impl Observer {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: cases(), ..ProptestConfig::default() })]
 
     /// Promise 1, at the wire: a grant exactly when the one right answer came to the one question.
     #[test]

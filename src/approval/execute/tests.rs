@@ -189,7 +189,7 @@ fn output_is_passed_on_and_recorded_up_to_its_limit() {
     );
     assert_eq!(ended.stdout.len, 100_000);
     assert_eq!(ended.stdout.sha256, digest::of(&out));
-    assert_eq!(ended.stdout.start.len(), OUTPUT_KEPT);
+    assert_eq!(ended.stdout.start.len(), 65_536);
     assert_eq!((ended.stderr.len, ended.stderr.start.as_str()), (3, "err"));
     assert_eq!(ended.stderr.sha256, digest::of(b"err"));
     let events = room.events();
