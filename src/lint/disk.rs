@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::file::{Home, Kind, Source, Subject};
+use super::file::{Home, Kind, Source, Subject, text};
 use super::hooks::HooksFile;
 use super::server::{Server, Word, basename};
 use super::shell::{self, ShellWord};
@@ -17,7 +17,7 @@ use super::{ConfigFile, Setup};
 use crate::codex::Site;
 use crate::codex::site::DOT_CODEX;
 use crate::codex::version::Version;
-use crate::document::Span;
+use crate::document::{Node, Span};
 use crate::files;
 
 /// What the disk says about one file. Nothing, where nobody looked.
@@ -48,7 +48,7 @@ pub enum NotRead {
     Nested,
 }
 
-/// A program that a file names.
+/// A program, or another file that must be there, that a file names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The value that names it.
@@ -70,6 +70,10 @@ pub enum Role {
     Script,
     /// The approver's entry.
     Approver,
+    /// Nobody: Codex itself reads it, and does not start without it.
+    File,
+    /// Nobody: Codex reads it for a role of an agent, which it ignores without it.
+    RoleFile,
 }
 
 /// What is at a program's path.
@@ -244,6 +248,7 @@ fn named(source: &Source) -> Vec<Named<'_>> {
         }
     }
     if let Some(file) = ConfigFile::new(source, version).filter(|file| file.kind().is_config()) {
+        of_config(&file, &mut found);
         for server in Server::all(&file).filter(Server::is_approver) {
             if let Some(command) = server.word("command") {
                 found.push(Named {
@@ -255,6 +260,35 @@ fn named(source: &Source) -> Vec<Named<'_>> {
         }
     }
     found
+}
+
+/// Keys of the root that name a file which must be there.
+const FILES: &[&str] = &[
+    "experimental_compact_prompt_file",
+    "model_catalog_json",
+    "model_instructions_file",
+];
+
+fn of_config<'a>(file: &ConfigFile<'a>, found: &mut Vec<Named<'a>>) {
+    let root = file.root();
+    let mut add = |node: &'a Node, role| {
+        if let Some(text) = text(node) {
+            found.push(Named {
+                span: node.span,
+                role,
+                text: text.into(),
+            });
+        }
+    };
+    for node in FILES.iter().filter_map(|key| root.child(key)) {
+        add(node, Role::File);
+    }
+    let roles = root.child("agents").and_then(Node::as_table);
+    for role in roles.into_iter().flat_map(|roles| roles.values()) {
+        if let Some(node) = role.child("config_file") {
+            add(node, Role::RoleFile);
+        }
+    }
 }
 
 /// Programs that start what follows them.
@@ -321,6 +355,9 @@ fn place(site: &Site, source: &Source, named: &Named) -> Option<PathBuf> {
     if let Some(rest) = text.strip_prefix("~/") {
         return Some(site.home.as_ref()?.join(rest));
     }
+    if matches!(named.role, Role::File | Role::RoleFile) {
+        return Some(source.subject.path.parent()?.join(text));
+    }
     // A thread starts at the top as a rule; a hook of the user may be meant for any project.
     let dot_codex = source.subject.path.parent()?;
     (source.subject.home.is_project() && !text.starts_with('~'))
@@ -329,11 +366,10 @@ fn place(site: &Site, source: &Source, named: &Named) -> Option<PathBuf> {
 
 fn look_for(site: &Site, source: &Source, named: &Named) -> Option<Program> {
     let path = place(site, source, named)?;
+    let starts = matches!(named.role, Role::Hook | Role::Approver);
     let state = match fs::metadata(&path) {
         Ok(meta) if meta.is_dir() => State::NotExecutable,
-        Ok(meta) if named.role != Role::Script && meta.permissions().mode() & 0o111 == 0 => {
-            State::NotExecutable
-        }
+        Ok(meta) if starts && meta.permissions().mode() & 0o111 == 0 => State::NotExecutable,
         Ok(_) if named.role == Role::Approver => match others_write(&path) {
             Some(why) => State::Open(why),
             None => State::There,
@@ -347,7 +383,8 @@ fn look_for(site: &Site, source: &Source, named: &Named) -> Option<Program> {
         {
             // A relative path may be meant from the repository's top.
             let top = site.git_root.as_deref().unwrap_or(&site.project);
-            let elsewhere = !named.text.starts_with(['/', '~'])
+            let elsewhere = matches!(named.role, Role::Hook | Role::Script)
+                && !named.text.starts_with(['/', '~'])
                 && [top, &site.cwd]
                     .iter()
                     .any(|top| top.join(named.text.as_ref()).exists());

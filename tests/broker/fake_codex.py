@@ -177,6 +177,8 @@ class Server:
         if method != "initialize" and self.initialized == 0:
             fault(f"{method} before initialize")
             return send({"id": ident, "error": {"code": -32600, "message": "Not initialized"}})
+        if method == os.environ.get("FAKE_CODEX_REFUSES"):
+            return send({"id": ident, "error": {"code": -32600, "message": f"the test refuses {method}"}})
         handler = HANDLERS.get(method)
         if handler is None:
             fault(f"unknown method {method}")
@@ -562,6 +564,9 @@ class Play:
                         "commandActions": [], "aggregatedOutput": "x" * step["output"], "exitCode": 0}
                 tell("item/started", {**base, "item": {**item, "status": "inProgress", "aggregatedOutput": None, "exitCode": None}})
                 tell("item/completed", {**base, "item": item})
+            elif "child" in step:
+                # Nothing is said about it: only `thread/read` knows its parent.
+                self.server.children[step["child"]] = self.place(step["of"])
             elif "sleep" in step:
                 end = time.monotonic() + step["sleep"]
                 with state:

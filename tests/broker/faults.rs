@@ -366,3 +366,106 @@ fn human_mode_takes_no_accept_from_a_call() {
     client.wait_done(&id);
     fake.finish(client);
 }
+
+#[test]
+fn i7_an_unannounced_child_is_looked_up_and_a_stranger_is_declined() {
+    let fake = Fake::new();
+    let mut client = fake.client();
+    let of = |thread: &str, item: &str| {
+        let item = tool_item(item, 1);
+        json!({"tell": "item/started",
+            "params": {"threadId": thread, "turnId": "turn-of-child", "item": item}})
+    };
+    let claim = |thread: &str| {
+        let mut step = ask(1, &json!({"item": "none"}));
+        step["params"]["threadId"] = thread.into();
+        step["params"]["turnId"] = "turn-of-child".into();
+        step
+    };
+    let id = session(
+        &mut client,
+        &json!([
+            {"child": "01a2-child", "of": "$T"}, of("01a2-child", "c0"), claim("01a2-child"),
+            of("01a2-stranger", "c0"), claim("01a2-stranger"),
+        ]),
+    );
+    let waiting = client.wait(&id);
+    let action = &waiting["actions"][0];
+    assert_eq!(action["threadId"], "01a2-child");
+    client
+        .decide(&id, &action["requestId"], "accept")
+        .expect("taken");
+    client.wait_done(&id);
+    let answers = fake.answers();
+    assert_eq!(answers[0].1["action"], "accept");
+    assert_eq!(
+        answers[1].1["action"], "decline",
+        "nobody knows that thread"
+    );
+    fake.finish(client);
+}
+
+#[test]
+fn f9_a_turn_that_codex_refuses_puts_the_status_back() {
+    let fake = Fake::new().with("FAKE_CODEX_REFUSES", "turn/start");
+    let mut client = fake.client();
+    let refused = client.try_call("codex", &play(&json!([{"say": "hi"}])));
+    let refused = refused.expect_err("refused");
+    assert!(refused.contains("the test refuses turn/start"), "{refused}");
+    let listed = client.call("codex_session", &json!({"action": "list"}));
+    assert_eq!(listed["sessions"], json!([]), "F8: no half session");
+    fake.finish(client);
+}
+
+#[test]
+fn f6_f7_nothing_that_comes_over_mcp_widens_the_ceiling() {
+    let fake = Fake::new();
+    let mut client = fake.client();
+    let start = |name: &str, value: Value| {
+        let mut start = play(&json!([{"say": "hi"}]));
+        start[name] = value;
+        start
+    };
+    for config in [
+        json!({"mcp_servers.x.default_tools_approval_mode": "approve"}),
+        json!({"mcp_servers": {"x": {"default_tools_approval_mode": "approve"}}}),
+        json!({"mcp_servers.x": {"command": "sh"}}),
+        json!({"sandbox_workspace_write": [["/w"], true]}),
+        json!({"sandbox_workspace_write.network_access": true}),
+        json!({"approval_policy": "never"}),
+        json!({"sandbox_mode": "danger-full-access"}),
+        json!({"approvals_reviewer": "auto_review"}),
+        json!({"hooks": {}}),
+        json!({"notify": ["sh"]}),
+        json!({"model": {"a": 1}}),
+        json!({"model": ["a"]}),
+        json!({"web_search": "live"}),
+        json!({"model_providers": {}}),
+        json!({"Model": "x"}),
+        json!({"model ": "x"}),
+        json!({"\"model\"": "x"}),
+    ] {
+        let given = start("advanced", json!({ "config": config }));
+        let refused = client.try_call("codex", &given).expect_err("F7");
+        assert!(
+            refused.starts_with("Error [INVALID_ARGUMENT]"),
+            "{config}: {refused}"
+        );
+    }
+    let refused = client.try_call("codex", &start("sandbox", json!("danger-full-access")));
+    assert!(
+        refused
+            .expect_err("a ceiling")
+            .starts_with("Error [POLICY_REFUSED]")
+    );
+    for profile in ["../x", "a/b", "", "x y", "none-of-that-name"] {
+        let refused = client.try_call("codex", &start("profile", json!(profile)));
+        let refused = refused.expect_err("F6");
+        assert!(
+            refused.starts_with("Error [INVALID_ARGUMENT]"),
+            "{profile}: {refused}"
+        );
+    }
+    assert!(fake.heard("thread/start").is_empty(), "no thread began");
+    fake.finish(client);
+}

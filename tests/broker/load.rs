@@ -99,9 +99,9 @@ fn f23_f26_large_output_is_whole_and_the_line_is_bounded() {
         "F23: never filtered"
     );
     // Whatever is asked for, the line stays below its bound and the cursor moves.
-    for bytes in [1024, 2000, 4000, 20_000] {
+    for bytes in [1024, 20_000] {
         let mut cursor = 0;
-        for _ in 0..5 {
+        for _ in 0..2 {
             let request = client.ask("tools/call", &json!({"name": "codex_check", "arguments": {"action": "poll", "sessionId": id, "cursor": cursor,
                 "maxEvents": 100, "responseMode": "full", "pollOptions": {"maxBytes": bytes}}}));
             let answer = client.answer(request);
@@ -117,7 +117,7 @@ fn f23_f26_large_output_is_whole_and_the_line_is_bounded() {
     let memory = resident(client.pid());
     assert!(
         memory < 64 << 20,
-        "{} MiB after 4 MiB of output",
+        "{} MiB after 2 MiB of output",
         memory >> 20
     );
     fake.finish(client);

@@ -3,8 +3,9 @@
 //! Codex checks no answer against what it offered (0.147 to 0.171), so it is checked here, before
 //! anything changes: an answer that does not fit is refused and the request goes on waiting.
 
-use super::ask::{Fixed, Network, NetworkAction, PermissionsAsk, QuestionsAsk};
+use super::ask::{Fixed, Network, NetworkAction, QuestionsAsk};
 use super::form;
+use super::permissions::u4_granted;
 use super::rules::{Rule, Rules};
 use super::waiting::{Asked, Pending};
 use crate::rpc::{METHOD_NOT_FOUND, RpcError};
@@ -185,13 +186,15 @@ fn decide(rules: Rules, pending: &Pending, decision: &Decision) -> Result<Judged
             match word {
                 Word::AcceptWithExecpolicyAmendment => {
                     let rule = u5_rule(rules, pending, decision.execpolicy_amendment.as_deref())?;
-                    judged.result = json!({"decision": {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": rule}}});
+                    let with = json!({"execpolicy_amendment": rule});
+                    judged.result = json!({"decision": {word.as_str(): with}});
                     judged.needs_person = true;
                 }
                 Word::ApplyNetworkPolicyAmendment => {
                     let rule = u5_host(rules, pending, decision.network_policy_amendment.as_ref())?;
                     let host = json!({"host": rule.host, "action": rule.action.word()});
-                    judged.result = json!({"decision": {"applyNetworkPolicyAmendment": {"network_policy_amendment": host}}});
+                    let with = json!({"network_policy_amendment": host});
+                    judged.result = json!({"decision": {word.as_str(): with}});
                     judged.grants = rule.action == NetworkAction::Allow;
                     judged.needs_person = judged.grants;
                 }
@@ -429,95 +432,6 @@ fn a9_refusal(rules: Rules, action: &str) -> Value {
         return json!({"action": action});
     }
     json!({"action": action, "content": null, "_meta": null})
-}
-
-/// **U4**: what was asked, or a part of it.
-fn u4_granted(rules: Rules, ask: &PermissionsAsk, decision: &Decision) -> Result<Value, String> {
-    let session = decision.word == Word::AcceptForSession;
-    if session && decision.scope == Some(Scope::Turn) {
-        return Err("scope: acceptForSession is for the session".into());
-    }
-    let scope = if session || decision.scope == Some(Scope::Session) {
-        "session"
-    } else {
-        "turn"
-    };
-    let asked = Value::Object(ask.permissions.clone());
-    let mut granted = decision
-        .permissions
-        .clone()
-        .unwrap_or_else(|| asked.clone());
-    if rules.on(Rule::U4) {
-        subset(&ask.permissions, &granted)?;
-        keep_depth(&ask.permissions, &mut granted);
-    }
-    Ok(json!({"permissions": granted, "scope": scope}))
-}
-
-/// Holds `granted` against what was asked, by value.
-fn subset(asked: &Map<String, Value>, granted: &Value) -> Result<(), String> {
-    let more = |what: &str| Err(format!("permissions.{what}: more than was asked"));
-    let Value::Object(granted) = granted else {
-        return Err("permissions: must be an object".into());
-    };
-    for (name, value) in granted {
-        let of = asked.get(name).unwrap_or(&Value::Null);
-        match (name.as_str(), value) {
-            (_, Value::Null) => {}
-            ("network", Value::Object(network)) => {
-                for (key, value) in network {
-                    let off = key == "enabled" && matches!(value, Value::Null | Value::Bool(false));
-                    if !off && of.get(key) != Some(value) {
-                        return more("network");
-                    }
-                }
-            }
-            ("fileSystem", Value::Object(files)) => files_subset(of, files)?,
-            _ if asked.get(name) == Some(value) => {}
-            _ => return more(name),
-        }
-    }
-    Ok(())
-}
-
-fn files_subset(asked: &Value, granted: &Map<String, Value>) -> Result<(), String> {
-    for (key, value) in granted {
-        let of = asked.get(key).unwrap_or(&Value::Null);
-        let fits = match value {
-            Value::Null => true,
-            Value::Array(list) if key != "globScanMaxDepth" => {
-                let of = of.as_array().map(Vec::as_slice).unwrap_or_default();
-                list.iter().all(|entry| of.contains(entry))
-            }
-            value => value == of,
-        };
-        if !fits {
-            return Err(format!("permissions.fileSystem.{key}: more than was asked"));
-        }
-    }
-    // An entry that denies narrows the others: to leave it out would grant more.
-    let entries = |of: Option<&Value>| of.and_then(Value::as_array).cloned().unwrap_or_default();
-    let (have, had) = (
-        entries(granted.get("entries")),
-        entries(asked.get("entries")),
-    );
-    let opens = |name: &str| !entries(granted.get(name)).is_empty();
-    let any = have.iter().any(|entry| entry["access"] != "deny") || opens("read") || opens("write");
-    let mut denied = had.iter().filter(|entry| entry["access"] == "deny");
-    if any && denied.any(|entry| !have.contains(entry)) {
-        return Err("permissions.fileSystem.entries: an entry that denies was left out".into());
-    }
-    Ok(())
-}
-
-/// How deep patterns are looked up goes along with them.
-fn keep_depth(asked: &Map<String, Value>, granted: &mut Value) {
-    let depth = asked
-        .get("fileSystem")
-        .and_then(|files| files.get("globScanMaxDepth"));
-    if let (Some(depth), Some(Value::Object(files))) = (depth, granted.get_mut("fileSystem")) {
-        files.insert("globScanMaxDepth".into(), depth.clone());
-    }
 }
 
 /// **U7**: answers for the questions that were asked.

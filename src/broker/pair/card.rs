@@ -88,7 +88,8 @@ impl Card {
         let shown = out.len();
         let all = self.lines.len();
         format!(
-            "{}\n[{shown} of {all} lines: too long for a form. The rest is in this action; answer by codex_check or in a terminal.]",
+            "{}\n[{shown} of {all} lines: too long for a form. The rest is in this action; \
+             answer by codex_check or in a terminal.]",
             out.join("\n")
         )
     }
@@ -171,7 +172,9 @@ impl Card {
                 "rule",
                 &format!("prefix_rule(pattern={pattern}, decision=\"allow\")"),
             );
-            self.field("", "only with acceptWithExecpolicyAmendment: for good, in all sessions of this user, outside the sandbox");
+            let only = "only with acceptWithExecpolicyAmendment";
+            let lasts = "for good, in all sessions of this user, outside the sandbox";
+            self.field("", &format!("{only}: {lasts}"));
         }
         for host in ask
             .proposed_network_policy_amendments
@@ -179,7 +182,10 @@ impl Card {
             .flatten()
             .filter(|_| u5)
         {
-            self.field("rule", &format!("{} {}: only with applyNetworkPolicyAmendment, for good, in all sessions of this user", host.action.word(), host.host));
+            let only = "only with applyNetworkPolicyAmendment";
+            let lasts = "for good, in all sessions of this user";
+            let rule = format!("{} {}: {only}: {lasts}", host.action.word(), host.host);
+            self.field("rule", &rule);
         }
         self.words("reason", "the agent's words", ask.reason.as_deref());
         if asked.stdin {

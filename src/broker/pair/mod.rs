@@ -23,6 +23,7 @@ mod form;
 mod key;
 mod link;
 mod pairing;
+mod permissions;
 mod policy;
 mod rules;
 mod waiting;

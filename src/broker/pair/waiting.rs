@@ -100,14 +100,19 @@ impl Asked {
                 "rule": asked.ask.proposed_execpolicy_amendment,
             }),
             Self::Change { ask, changes } => json!({
-                "itemId": ask.item_id, "grantRoot": ask.grant_root, "changes": changes_json(changes),
+                "itemId": ask.item_id,
+                "grantRoot": ask.grant_root,
+                "changes": changes_json(changes),
             }),
             Self::Tool { tool, .. } => json!({
                 "serverName": tool.server, "environmentId": tool.environment_id,
                 "tool": tool.tool, "arguments": tool.arguments,
             }),
             Self::Permissions(ask) => json!({
-                "itemId": ask.item_id, "cwd": ask.cwd, "environmentId": ask.environment_id, "permissions": ask.permissions,
+                "itemId": ask.item_id,
+                "cwd": ask.cwd,
+                "environmentId": ask.environment_id,
+                "permissions": ask.permissions,
             }),
             Self::Form { ask, .. } => json!({
                 "serverName": ask.server_name, "environmentId": ask.environment_id,
@@ -365,7 +370,9 @@ fn changes_json(changes: &[FileChange]) -> Value {
 fn questions_json(ask: &QuestionsAsk) -> Value {
     let one = |question: &super::ask::Question| {
         let options = question.options.as_ref().map(|list| {
-            let one = |choice: &super::ask::Choice| json!({"label": choice.label, "description": choice.description});
+            let one = |choice: &super::ask::Choice| {
+                json!({"label": choice.label, "description": choice.description})
+            };
             list.iter().map(one).collect::<Vec<_>>()
         });
         json!({

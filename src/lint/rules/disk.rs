@@ -168,7 +168,8 @@ fn escape(disk: &Disk, found: &mut Findings) {
 }
 
 fn missing(disk: &Disk, found: &mut Findings) {
-    for program in disk.programs.iter().filter(|it| it.role != Role::Approver) {
+    let of_hooks = |role| matches!(role, Role::Hook | Role::Script);
+    for program in disk.programs.iter().filter(|it| of_hooks(it.role)) {
         let path = program.path.display();
         let says = match (&program.state, program.role) {
             (State::Missing, Role::Script) => {

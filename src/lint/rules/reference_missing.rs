@@ -1,12 +1,14 @@
 //! `reference-missing`: a name that must be defined and is not.
 //! Source: scenarios perm-default-unknown, perm-default-unknown-builtin, perm-defined-not-chosen,
-//! perm-defined-with-sandbox; the provider was seen on
-//! 0.171.0; Codex 0.134 to 0.171.
+//! perm-defined-with-sandbox; the provider and the files were seen on 0.171.0; Codex 0.134 to 0.171.
 
 use crate::codex::keys::PROVIDERS;
 use crate::document::Node;
+use crate::lint::disk::{Disk, Role, State};
 use crate::lint::file::text;
-use crate::lint::{Check, Confidence, ConfigFile, Findings, Home, Kind, Rule, Severity, case};
+use crate::lint::{
+    Check, Confidence, ConfigFile, Findings, Home, Kind, Rule, Setup, Severity, case,
+};
 
 pub const RULE: Rule = Rule {
     id: "reference-missing",
@@ -15,12 +17,16 @@ pub const RULE: Rule = Rule {
     since: (0, 134),
     says: "nothing of this name is defined",
     why: "Codex does not start where the value in force names a provider or a permission profile \
-          that no file defines, nor where profiles are defined and neither one of them nor a \
+          that no file defines, or a file that is not there, nor where profiles are defined and neither one of them nor a \
           `sandbox_mode` is chosen.",
     bad: &[
         case("model_provider = ‹\"oai\"›\n[model_providers.other]\nname = \"x\"\n"),
         case("default_permissions = ‹\"mine\"›\n"),
         case("default_permissions = ‹\":open\"›\n"),
+        case("model_instructions_file = ‹\"how.md\"›\n").on_disk(&[Setup::There(&[])]),
+        case("[agents.a]\ndescription = \"x\"\nconfig_file = ‹\"agents/a.toml\"›\n")
+            .in_home(Home::Project)
+            .on_disk(&[Setup::There(&[])]),
         case("[‹permissions›.mine]\nextends = \":read-only\"\n"),
     ],
     good: &[
@@ -28,10 +34,15 @@ pub const RULE: Rule = Rule {
         case("model_provider = \"oai\"\n[model_providers.oai]\nname = \"x\"\n"),
         case("default_permissions = \"mine\"\n[permissions.mine]\nextends = \":read-only\"\n"),
         case("default_permissions = \":read-only\"\n"),
+        case("model_instructions_file = \"how.md\"\n[agents.a]\nconfig_file = \"~/a.toml\"\n")
+            .on_disk(&[Setup::There(&[
+                "/example/home/.codex/how.md",
+                "/example/home/a.toml",
+            ])]),
         case("sandbox_mode = \"read-only\"\n[permissions.mine]\nextends = \":read-only\"\n"),
         case("model_provider = \"oai\"\n").of(Kind::Profile),
     ],
-    check: Check::File(check),
+    check: Check::Many(&[Check::File(check), Check::Tree(files)]),
 };
 
 /// The permission profiles that Codex has by itself.
@@ -87,6 +98,30 @@ fn check(file: &ConfigFile, found: &mut Findings) {
                 listed(),
                 name.trim_start_matches(':')
             ));
+    }
+}
+
+/// Files that Codex reads at its start.
+fn files(disk: &Disk, found: &mut Findings) {
+    for file in &disk.programs {
+        let what = match file.state {
+            State::Missing => "is not there",
+            State::NotExecutable => "is no file",
+            State::There | State::Open(_) => continue,
+        };
+        let note = match file.role {
+            Role::File => "Codex does not start",
+            Role::RoleFile => "Codex ignores this role",
+            Role::Hook | Role::Script | Role::Approver => continue,
+        };
+        let finding = found.add(&RULE, file.span);
+        finding
+            .says(format!("the file `{}` {what}", file.path.display()))
+            .note(note)
+            .help("a relative path is looked for beside this file");
+        if file.role == Role::RoleFile {
+            finding.severity(Severity::Warning);
+        }
     }
 }
 

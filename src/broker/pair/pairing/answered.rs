@@ -147,7 +147,8 @@ impl Pairing {
                 decision: "decline",
             });
             let ms = super::super::millis(pending.timeout);
-            let event = json!({"timeout": a7, "reason": "timed_out", "message": format!("nobody answered within {ms} ms")});
+            let message = format!("nobody answered within {ms} ms");
+            let event = json!({"timeout": a7, "reason": "timed_out", "message": message});
             let how = How {
                 said: "timed out",
                 by: By::Timeout,
@@ -249,9 +250,13 @@ impl Pairing {
         }
         let (pending, decision) = (&sent.pending, sent.decision);
         let data = json!({
-            "code": "outcome_unknown", "requestId": pending.request_id, "kind": pending.kind(), "itemId": pending.item,
+            "code": "outcome_unknown",
+            "requestId": pending.request_id,
+            "kind": pending.kind(),
+            "itemId": pending.item,
             "threadId": pending.thread, "decision": decision,
-            "message": "the app-server ended before it confirmed the answer: nobody knows whether it took effect; it is not repeated",
+            "message": "the app-server ended before it confirmed the answer: nobody knows whether \
+                it took effect; it is not repeated",
         });
         out.push(Effect::Event {
             session: Some(pending.session.clone()),

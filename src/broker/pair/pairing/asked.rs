@@ -63,7 +63,8 @@ impl Pairing {
                     &mut out,
                 );
                 if fixed != Fixed::Time {
-                    let data = json!({"method": method, "message": "answered by codexgate: it offers nothing of the kind"});
+                    let message = "answered by codexgate: it offers nothing of the kind";
+                    let data = json!({"method": method, "message": message});
                     out.push(Effect::Event {
                         session,
                         kind: EventKind::Progress,
@@ -75,7 +76,11 @@ impl Pairing {
             Ask::Unknown => {
                 let error = RpcError::new(METHOD_NOT_FOUND, "codexgate does not know this request");
                 self.answer(generation, id, Err(error), &mut out);
-                let data = json!({"code": "unknown_request", "method": cut(method), "message": "Codex asked for something that codexgate does not know; it was refused"});
+                let data = json!({
+                    "code": "unknown_request",
+                    "method": cut(method),
+                    "message": "Codex asked for something that codexgate does not know: refused",
+                });
                 out.push(Effect::Event {
                     session,
                     kind: EventKind::Error,
@@ -117,7 +122,10 @@ impl Pairing {
             let how = withdrawn("withdrawn (its id was used twice)", "its id was used twice");
             self.settle(&pending, how, Some(false), now, out);
         }
-        let data = json!({"code": "duplicate_id", "message": "Codex used the id of a request twice; the second one was not answered"});
+        let data = json!({
+            "code": "duplicate_id",
+            "message": "Codex used the id of a request twice; the second one was not answered",
+        });
         out.push(Effect::Event {
             session: None,
             kind: EventKind::Error,
@@ -308,8 +316,16 @@ impl Pairing {
         );
         let of = |name: &str| params.get(name).and_then(Value::as_str).map(cut);
         let mut data = json!({
-            "requestId": request_id, "kind": kind, "itemId": item, "threadId": of("threadId"), "turnId": of("turnId"),
-            "decision": "decline", "auto": true, "reason": reason.as_str(), "message": reason.says(), "asked": told,
+            "requestId": request_id,
+            "kind": kind,
+            "itemId": item,
+            "threadId": of("threadId"),
+            "turnId": of("turnId"),
+            "decision": "decline",
+            "auto": true,
+            "reason": reason.as_str(),
+            "message": reason.says(),
+            "asked": told,
         });
         if kind == "command" {
             data["asked"] = json!({"command": of("command"), "cwd": of("cwd")});

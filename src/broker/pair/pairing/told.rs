@@ -166,7 +166,11 @@ impl Pairing {
             let data = json!({
                 "code": "approval_mismatch",
                 "message": "a call that was declined ran all the same; its turn is interrupted",
-                "requestId": request, "itemId": call.item, "threadId": call.thread, "turnId": call.turn, "status": status,
+                "requestId": request,
+                "itemId": call.item,
+                "threadId": call.thread,
+                "turnId": call.turn,
+                "status": status,
             });
             out.push(Effect::Event {
                 session: session.clone(),
