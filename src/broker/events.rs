@@ -87,6 +87,8 @@ pub struct Page {
     pub reset: Option<u64>,
     /// How many are gone.
     pub dropped: u64,
+    /// More were wanted than have room in an answer.
+    pub cut: bool,
 }
 
 impl Buffer {
@@ -240,7 +242,16 @@ impl Buffer {
     }
 
     /// At most `most` events from `cursor`, or from where the reader stopped. The reader moves.
-    pub fn read(&mut self, cursor: Option<u64>, most: usize, detail: Detail) -> Page {
+    /// Beyond the first, no event is copied that has surely no room in `bound` bytes.
+    pub fn read(
+        &mut self,
+        cursor: Option<u64>,
+        most: usize,
+        detail: Detail,
+        bound: Option<usize>,
+    ) -> Page {
+        let bound = bound.filter(|_| detail == Detail::Full);
+        let mut room = bound.unwrap_or(usize::MAX);
         let from = cursor.unwrap_or(self.reader);
         // A cursor of an earlier run of the broker, or of a mistake: nothing can be there.
         let from_held = from.max(self.first).min(self.next);
@@ -250,6 +261,12 @@ impl Buffer {
         };
         let start = self.held.partition_point(|event| event.id < from_held);
         for event in self.held.iter_mut().skip(start).take(most) {
+            // Estimated, and JSON is never half of the estimate.
+            if event.bytes / 2 > room && !page.events.is_empty() {
+                page.cut = true;
+                break;
+            }
+            room = room.saturating_sub(event.bytes / 2);
             if event.id > page.next {
                 page.dropped += event.id - page.next;
                 page.reset.get_or_insert(event.id);
@@ -450,14 +467,14 @@ mod tests {
         let mut buffer = buffer();
         push(&mut buffer, Kind::Output, delta("a"));
         push(&mut buffer, Kind::Output, delta("b"));
-        let page = buffer.read(None, 10, Detail::Full);
+        let page = buffer.read(None, 10, Detail::Full, None);
         assert_eq!(page.events.len(), 1);
         assert_eq!(page.events[0]["data"]["delta"], "ab");
         push(&mut buffer, Kind::Output, delta("c"));
-        let page = buffer.read(None, 10, Detail::Full);
+        let page = buffer.read(None, 10, Detail::Full, None);
         assert_eq!(page.events[0]["data"]["delta"], "c");
         assert_eq!(page.events[0]["id"], 1);
-        let again = buffer.read(Some(0), 10, Detail::Full);
+        let again = buffer.read(Some(0), 10, Detail::Full, None);
         assert_eq!(again.events[0]["data"]["delta"], "ab");
     }
 
@@ -472,15 +489,15 @@ mod tests {
         for n in 0..limits::EVENTS_SOFT + 10 {
             push(&mut buffer, Kind::Progress, json!({"method": "m", "n": n}));
         }
-        let page = buffer.read(Some(0), 1, Detail::Full);
+        let page = buffer.read(Some(0), 1, Detail::Full, None);
         assert_eq!((page.next, page.reset, page.dropped), (1, None, 0));
-        let page = buffer.read(None, 1, Detail::Full);
+        let page = buffer.read(None, 1, Detail::Full, None);
         let gone = 11;
         assert_eq!(page.reset, Some(1 + gone));
         assert_eq!(page.dropped, gone);
         assert_eq!(page.next, 2 + gone);
         // And where both stand in one page.
-        let page = buffer.read(Some(0), 5, Detail::Full);
+        let page = buffer.read(Some(0), 5, Detail::Full, None);
         assert_eq!((page.reset, page.dropped), (Some(1 + gone), gone));
     }
 
@@ -519,7 +536,7 @@ mod tests {
         let big = "x".repeat(2 * limits::EVENT_BYTES);
         push(&mut buffer, Kind::Progress, json!({ "text": big }));
         assert_eq!(buffer.held.len(), 1);
-        let page = buffer.read(None, 1, Detail::Minimal);
+        let page = buffer.read(None, 1, Detail::Minimal, None);
         assert_eq!(page.dropped, 20);
     }
 
@@ -544,7 +561,7 @@ mod tests {
             Kind::ApprovalRequest,
             json!({"requestId": "r", "kind": "command", "command": "touch x", "big": "no"}),
         );
-        let page = buffer.read(None, 9, Detail::Minimal);
+        let page = buffer.read(None, 9, Detail::Minimal, None);
         let data = &page.events[0]["data"];
         assert_eq!(data["text"].as_str().expect("text").chars().count(), 4096);
         assert_eq!(data["textTruncated"], true);
@@ -564,7 +581,7 @@ mod tests {
         ] {
             push(&mut buffer, Kind::Progress, delta(text));
         }
-        let page = buffer.read(None, 9, Detail::Full);
+        let page = buffer.read(None, 9, Detail::Full, None);
         let text = page.events[0]["data"]["delta"].as_str().expect("text");
         assert_eq!(text.lines().count(), 3);
     }
@@ -573,11 +590,11 @@ mod tests {
     fn a_reader_only_goes_forward_and_a_far_cursor_is_told() {
         let mut buffer = Buffer::starting_at(1_000_000);
         push(&mut buffer, Kind::Progress, json!({"method": "m"}));
-        let page = buffer.read(Some(57), 5, Detail::Full);
+        let page = buffer.read(Some(57), 5, Detail::Full, None);
         assert_eq!((page.reset, page.next), (Some(1_000_000), 1_000_001));
-        let page = buffer.read(Some(9_999_999), 5, Detail::Full);
+        let page = buffer.read(Some(9_999_999), 5, Detail::Full, None);
         assert_eq!((page.reset, page.next), (Some(1_000_001), 1_000_001));
-        assert_eq!(buffer.read(Some(0), 0, Detail::Full).next, 1_000_000);
+        assert_eq!(buffer.read(Some(0), 0, Detail::Full, None).next, 1_000_000);
         assert_eq!(buffer.reader(), 1_000_001);
     }
 
@@ -598,7 +615,7 @@ mod tests {
                     3 => push(&mut buffer, Kind::Error, json!({})),
                     4 => push(&mut buffer, Kind::Output, delta("x")),
                     _ => {
-                        let page = buffer.read(None, 3, Detail::Minimal);
+                        let page = buffer.read(None, 3, Detail::Minimal, None);
                         prop_assert!(page.next >= cursor);
                         cursor = page.next;
                         seen += page.events.len() as u64;

@@ -78,8 +78,8 @@ pub const STDERR: usize = 4096;
 
 /// How long the app-server may take to end by itself once its input has ended: it takes 35 ms.
 pub const END_QUIET: Duration = Duration::from_secs(2);
-/// How long after that until it is killed.
-pub const END_TERM: Duration = Duration::from_secs(3);
+/// How long after that until it is killed: all of the end takes six seconds at most.
+pub const END_TERM: Duration = Duration::from_secs(2);
 /// How long answers and interrupts may take at the end.
 pub const END_ASK: Duration = Duration::from_millis(500);
 /// How often a dead parent is looked for: the end of input mostly tells earlier.

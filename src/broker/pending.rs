@@ -52,6 +52,33 @@ fn folder(state: &Path) -> PathBuf {
     state.join(FOLDER).join(PENDING)
 }
 
+/// Removes what a killed broker left in its folder and nobody can decide any more.
+pub(super) fn tidy(broker: &Path, now: Moment) {
+    for entry in fs::read_dir(broker.join(PENDING))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let expired = || {
+            let file = fs::read(entry.path()).ok()?;
+            let shown: Shown = serde_json::from_slice(&file).ok()?;
+            (now >= shown.expires).then_some(())
+        };
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let alone = name.strip_suffix(".decision").is_some_and(|request| {
+            !broker
+                .join(PENDING)
+                .join(format!("{request}.json"))
+                .exists()
+        });
+        if alone || (name.ends_with(".json") && expired().is_some()) {
+            // It does no harm where it stays.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Whether `name` has the form of a request's name: it becomes part of a path.
 pub fn is_request(name: &str) -> bool {
     name.strip_prefix("req_").is_some_and(|rest| {
@@ -220,6 +247,12 @@ mod tests {
         assert_eq!(waiting(state.path(), 999).len(), 1);
         assert!(waiting(state.path(), 1000).is_empty());
         decide(state.path(), &shown, true).expect("written");
-        assert!(folder.join("req_0123456789abcdef.decision").exists());
+        let decision = folder.join("req_0123456789abcdef.decision");
+        assert!(decision.exists());
+        tidy(&state.path().join(FOLDER), 999);
+        assert!(path.exists() && decision.exists());
+        tidy(&state.path().join(FOLDER), 1000);
+        tidy(&state.path().join(FOLDER), 1000);
+        assert!(!path.exists() && !decision.exists());
     }
 }

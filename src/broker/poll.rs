@@ -64,12 +64,18 @@ impl Broker {
         let most = if query.with_events { query.events } else { 0 };
         let reader = session.events.reader();
         let from = query.cursor.unwrap_or(reader);
-        let page = session.events.read(query.cursor, most, query.detail);
+        let page = session
+            .events
+            .read(query.cursor, most, query.detail, query.max_bytes);
         let mut body = json!({ "sessionId": session.id, "status": status.as_str() });
         if let Some(interval) = session.poll_interval() {
             body["pollInterval"] = interval.into();
         }
         body["events"] = page.events.into();
+        if page.cut {
+            body["truncated"] = true.into();
+            body["truncatedFields"] = json!(["events"]);
+        }
         // Without events nothing was read.
         body["nextCursor"] = if most == 0 { from } else { page.next }.into();
         if let Some(reset) = page.reset.filter(|_| most > 0) {
@@ -231,6 +237,9 @@ fn fit(mut body: Value, bound: usize, call: &Id) -> Value {
     };
     let fits = |body: &Value| line_length(&short(body), call) <= bound;
     let mut cut: Vec<&str> = Vec::new();
+    if body.get("truncated").is_some() {
+        cut.push("events");
+    }
     body["truncated"] = true.into();
     let mark = |body: &mut Value, cut: &mut Vec<&'static str>, name: &'static str| {
         if !cut.contains(&name) {

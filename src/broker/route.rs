@@ -599,7 +599,7 @@ mod tests {
         tell(&mut session, &child, "turn/completed", &params);
         assert_eq!(session.status(), Status::Running);
         assert_eq!(session.result, None);
-        let page = session.events.read(None, 9, Detail::Minimal);
+        let page = session.events.read(None, 9, Detail::Minimal, None);
         assert_eq!(page.events[0]["type"], "progress");
         assert_eq!(page.events[0]["data"]["threadId"], "child");
         assert_eq!(page.events[0]["data"]["agentPath"], "/root/helper");
@@ -612,7 +612,7 @@ mod tests {
         tell(&mut session, &own(), "error", &error);
         let error = json!({"error": {"message": "down"}, "willRetry": false});
         tell(&mut session, &own(), "error", &error);
-        let page = session.events.read(None, 9, Detail::Minimal);
+        let page = session.events.read(None, 9, Detail::Minimal, None);
         assert_eq!(page.events[0]["type"], "progress");
         assert_eq!(page.events[0]["data"]["method"], "codex-mcp/reconnect");
         assert_eq!(page.events[0]["data"]["phase"], "retrying");

@@ -28,6 +28,9 @@ use crate::files::{RealDisk, make_private_folder};
 /// The folder of the broker below the state directory.
 pub const FOLDER: &str = "broker";
 const FILE: &str = "sessions.jsonl";
+const LOCK: &str = "sessions.lock";
+/// Above this many bytes it is written anew at the start.
+const TIDY: u64 = 1024 * 1024;
 /// The most bytes of the file that are read: 100,000 sessions.
 const MOST: u64 = 32 * 1024 * 1024;
 /// Events of a session that is taken up again begin at a multiple of this: no number of the
@@ -91,6 +94,7 @@ impl Keeper {
             .name("keeper".to_owned())
             .spawn(move || {
                 let mut wrong = Vec::new();
+                tidy(&around.state.join(FOLDER));
                 for job in work {
                     if let Err(why) = keep(&around, job)
                         && wrong.len() < QUEUE
@@ -153,8 +157,44 @@ fn keep(around: &Surroundings, job: Job) -> Result<(), String> {
     done.map_err(|error| format!("cannot write below `{}`: {error}", folder.display()))
 }
 
+/// Locks the file of sessions: several brokers may write it.
+fn lock(folder: &Path) -> io::Result<fs::File> {
+    let lock = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(folder.join(LOCK))?;
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(lock)
+}
+
+/// Removes what nobody will ask for again. What cannot be removed does no harm.
+fn tidy(folder: &Path) {
+    super::pending::tidy(folder, moment());
+    let path = folder.join(FILE);
+    if path.metadata().is_ok_and(|meta| meta.len() > TIDY) {
+        let _ = compact(folder, &path);
+    }
+}
+
+/// Writes the file anew with the lines that count.
+fn compact(folder: &Path, path: &Path) -> io::Result<()> {
+    let _lock = lock(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempfile_in(folder)?;
+    for stored in read_from(path).values() {
+        serde_json::to_writer(&mut file, stored)?;
+        file.write_all(b"\n")?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 fn append(folder: &Path, stored: &Stored) -> io::Result<()> {
     make_private_folder(folder)?;
+    let _lock = lock(folder)?;
     let mut line = serde_json::to_vec(stored).expect("texts and numbers always serialise");
     line.push(b'\n');
     OpenOptions::new()
@@ -182,9 +222,12 @@ fn place(path: &Path, text: &str) -> io::Result<()> {
 
 /// The last line of each session that is not too old.
 fn read(state: &Path) -> HashMap<String, Stored> {
-    let path = state.join(FOLDER).join(FILE);
+    read_from(&state.join(FOLDER).join(FILE))
+}
+
+fn read_from(path: &Path) -> HashMap<String, Stored> {
     let mut found = HashMap::new();
-    let Ok(crate::files::Found::File(file)) = crate::files::read(&path, MOST) else {
+    let Ok(crate::files::Found::File(file)) = crate::files::read(path, MOST) else {
         return found;
     };
     let age = u64::try_from(limits::STORED.as_millis()).unwrap_or(u64::MAX);
@@ -377,5 +420,8 @@ mod tests {
         assert_eq!(found["a"].thread_id.as_deref(), Some("two"));
         let mode = path.metadata().expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        compact(&folder, &path).expect("written anew");
+        assert_eq!(fs::read_to_string(&path).expect("read").lines().count(), 1);
+        assert_eq!(read(state.path()).len(), 1);
     }
 }

@@ -70,14 +70,24 @@ fn a_signal_ends_everything() {
 }
 
 #[test]
-fn a_killed_client_ends_everything() {
-    let Some(scene) = Scene::real("a_killed_client") else {
+fn a_dead_parent_ends_everything() {
+    let Some(scene) = Scene::real("a_dead_parent") else {
         return;
     };
-    // A shell stands for the client: the broker's streams are its pipes.
-    let mut client = busy(&scene);
-    drop(client.finish());
-    assert!(scene.left_after(LIMIT).is_empty());
+    // The parent is a shell between us and the broker; the streams stay open when it is killed.
+    let broker = scene.broker(&[]);
+    let words: Vec<String> = std::iter::once(broker.get_program())
+        .chain(broker.get_args())
+        .map(|word| format!("'{}'", word.to_string_lossy()))
+        .collect();
+    let line = format!("exec 3<&0; {} <&3 3<&- & wait", words.join(" "));
+    let mut shell = scene.run("sh".as_ref());
+    let mut client = Client::start(shell.args(["-c", &line]), &json!({}));
+    let started = client.call("codex", &start(&json!("x")));
+    client.wait(started["sessionId"].as_str().expect("a name"));
+    signal(client.pid(), Signal::KILL);
+    let left = scene.left_after(LIMIT);
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

@@ -104,11 +104,15 @@ stream_max_retries = 0
 
     /// A command with nothing of the caller's environment.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(self.path("bin/codexgate"));
+        let mut command = self.run(&self.path("bin/codexgate"));
+        command.args(args);
         command
-            .args(args)
-            .current_dir(self.path("project"))
-            .env_clear();
+    }
+
+    /// Another program with the same environment.
+    pub fn run(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.path("project")).env_clear();
         let path = |name: &str| self.path(name).display().to_string();
         for (name, value) in [
             ("HOME", path("home")),

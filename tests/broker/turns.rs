@@ -235,3 +235,61 @@ fn a_broken_configuration_is_told_in_codexs_words() {
     let sessions = client.call("codex_session", &json!({"action": "list"}));
     assert_eq!(sessions["sessions"], json!([]), "F8");
 }
+
+#[test]
+fn a_wait_tells_progress_and_can_be_cancelled() {
+    let Some(scene) = Scene::real("a_wait_tells_progress") else {
+        return;
+    };
+    let mut client = scene.client(&[]);
+    let started = client.call(
+        "codex",
+        &start(&json!([{"run": "sleep 2"}, {"say": "one two three"}])),
+    );
+    let id = started["sessionId"].clone();
+    let wait = json!({"name": "codex_check", "_meta": {"progressToken": "p1"},
+        "arguments": {"action": "wait", "sessionId": id, "timeoutMs": 30_000}});
+    let call = client.ask("tools/call", &wait);
+    let answer = client.answer(call);
+    assert_eq!(
+        answer["result"]["structuredContent"]["status"], "idle",
+        "{answer:#}"
+    );
+    let told: Vec<&Value> = client
+        .notes
+        .iter()
+        .filter(|note| note["method"] == "notifications/progress")
+        .collect();
+    assert!(!told.is_empty());
+    let steps: Vec<u64> = told
+        .iter()
+        .map(|note| {
+            assert_eq!(note["params"]["progressToken"], "p1");
+            note["params"]["progress"].as_u64().expect("a number")
+        })
+        .collect();
+    assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+    // One that is cancelled is not answered; others are served meanwhile.
+    let prompt = json!([{"run": "sleep 100"}]).to_string();
+    client.call("codex_reply", &json!({"sessionId": id, "prompt": prompt}));
+    let open = client.begin("codex_check", &json!({"action": "wait", "sessionId": id}));
+    client.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": open}}),
+    );
+    assert_eq!(client.request("ping", &json!({}))["result"], json!({}));
+    client.call(
+        "codex_session",
+        &json!({"action": "cancel", "sessionId": id}),
+    );
+    assert!(
+        client.notes.iter().all(|note| note["id"] != open),
+        "it was cancelled"
+    );
+    let timed = client.call(
+        "codex_check",
+        &json!({"action": "wait", "sessionId": id,
+        "timeoutMs": 0}),
+    );
+    assert_eq!(timed["status"], "cancelled");
+}

@@ -78,3 +78,55 @@ impl Broker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broker::core::Environment;
+    use crate::broker::options::Options;
+    use crate::broker::session::{Phase, example};
+    use std::time::Duration;
+
+    fn broker(phase: Phase) -> Broker {
+        let (send, _inbox) = std::sync::mpsc::sync_channel(1);
+        let mut broker = Broker::new(Options::default(), Environment::default(), send);
+        let mut session = example();
+        session.phase = phase;
+        "thread".clone_into(&mut session.thread);
+        broker.sessions.insert(session.id.clone(), session);
+        broker
+    }
+
+    /// What is left of a session that was quiet for `time`: `there`, why it was cancelled, or
+    /// `forgotten`.
+    fn after(phase: Phase, waiting: usize, time: Duration) -> String {
+        let mut broker = broker(phase);
+        if let Some(session) = broker.sessions.get_mut("sess_1") {
+            session.waiting = waiting;
+        }
+        broker.sweep(Instant::now() + time);
+        match broker
+            .sessions
+            .get("sess_1")
+            .map(|session| &session.cancelled)
+        {
+            None => "forgotten".to_owned(),
+            Some(None) => "there".to_owned(),
+            Some(Some((_, why))) => why.clone(),
+        }
+    }
+
+    #[test]
+    fn quiet_sessions_are_cancelled_and_ended_ones_forgotten() {
+        for (phase, waiting, limit, then) in [
+            (Phase::Idle, 0, limits::IDLE, "Idle timeout"),
+            (Phase::Running, 0, limits::RUNNING, "Running timeout"),
+            (Phase::Running, 1, limits::RUNNING, "Approval timeout"),
+            (Phase::Cancelled, 0, limits::ENDED, "forgotten"),
+            (Phase::Error, 0, limits::FAILED, "forgotten"),
+        ] {
+            assert_eq!(after(phase, waiting, limit / 2), "there", "{phase:?}");
+            assert_eq!(after(phase, waiting, limit * 2), then, "{phase:?}");
+        }
+    }
+}
