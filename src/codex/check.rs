@@ -358,9 +358,7 @@ pub fn only_known(value: &Value, wanted: &Type, version: Version) -> Value {
 }
 
 fn known(table: &Table, name: &str, version: Version) -> Option<&'static Key> {
-    table
-        .key(name)
-        .filter(|key| key.since.is_none_or(|change| version.has(change)))
+    table.key(name).filter(|key| key.is_known(version))
 }
 
 struct Checker {
@@ -708,11 +706,9 @@ impl Checker {
 
 /// Whether a server's key is one that `version` reads.
 pub fn knows_server_key(name: &str, version: Version) -> bool {
-    match name {
-        "startup_readiness" => version.has(Change::StartupReadiness),
-        "omit_tools_from" => version.has(Change::OmitToolsFrom),
-        _ => true,
-    }
+    server::key(name)
+        .and_then(|key| key.since)
+        .is_none_or(|(_, minor, patch)| version >= Version::new(0, minor.into(), patch.into()))
 }
 
 /// The text of a string, or of a date, which counts as one.

@@ -2,7 +2,9 @@
 //!
 //! All 109 root keys and the tables below them, as the error messages and the strict mode of
 //! 0.171.0 gave them away. A table lists its keys in Codex's own order where that is known,
-//! because a table may be written as an array in that order (scenario `sandbox-ww-array`).
+//! because a table may be written as an array in that order (scenario `sandbox-ww-array`). [`Key::since`]
+//! dates the keys that not all versions know: each was asked with a wrong value, which a version
+//! that does not know the key passes over.
 //! MCP servers, features and hooks have tables of their own: [`super::server`],
 //! [`super::features`], [`super::hooks_file`].
 //!
@@ -12,7 +14,7 @@
 use indexmap::IndexMap;
 
 use super::server::OAUTH_METHODS;
-use super::version::Change;
+use super::version::Version;
 use crate::document::Value;
 
 /// What a value must be. A TOML date counts as a string where text stands (scenario
@@ -105,8 +107,16 @@ pub struct Key {
     pub value: Type,
     /// Whether it must be there.
     pub needed: bool,
-    /// Since when it is known; none: in all versions that were asked.
-    pub since: Option<Change>,
+    /// The first version of those asked that knows it; none: all of them do. An older one passes
+    /// over it, whatever its value.
+    pub since: Option<Version>,
+}
+
+impl Key {
+    /// Whether `version` knows it.
+    pub fn is_known(&self, version: Version) -> bool {
+        self.since.is_none_or(|since| version >= since)
+    }
 }
 
 const fn key(name: &'static str, value: Type) -> Key {
@@ -122,6 +132,14 @@ const fn needed(name: &'static str, value: Type) -> Key {
     Key {
         needed: true,
         ..key(name, value)
+    }
+}
+
+/// `key`, known since a version.
+pub(super) const fn since(minor: u32, patch: u32, key: Key) -> Key {
+    Key {
+        since: Some(Version::new(0, minor, patch)),
+        ..key
     }
 }
 
@@ -237,12 +255,16 @@ static APP: Type = Type::Table(&Table {
 });
 
 static AUDIO: Table = Table::whole(&[
-    key(
-        "microphone_channel",
-        OneOf(&[
-            Integer(1, u16::MAX as i64),
-            List(&Integer(1, u16::MAX as i64)),
-        ]),
+    since(
+        171,
+        0,
+        key(
+            "microphone_channel",
+            OneOf(&[
+                Integer(1, u16::MAX as i64),
+                List(&Integer(1, u16::MAX as i64)),
+            ]),
+        ),
     ),
     key("microphone", Text),
     key("speaker", Text),
@@ -672,7 +694,7 @@ static ISSUER: Table = Table {
 
 static WINDOWS: Table = Table::whole(&[
     key("sandbox", Word(&["elevated", "unelevated", "mxc"])),
-    key("allow_mxc", Boolean),
+    since(171, 0, key("allow_mxc", Boolean)),
 ]);
 
 /// The whole of config.toml: 109 keys by name. As an array it is refused, since TOML has none there.
@@ -681,7 +703,7 @@ pub static ROOT: Table = Table {
     keys: &[
         key("agents", Type::Table(&AGENTS)),
         key("allow_login_shell", Boolean),
-        key("allow_symlinked_codex_home", Boolean),
+        since(154, 0, key("allow_symlinked_codex_home", Boolean)),
         key("analytics", Type::Table(&SWITCH)),
         key("approval_policy", Approval),
         key("approvals_reviewer", Word(REVIEWERS)),
@@ -690,22 +712,22 @@ pub static ROOT: Table = Table {
         key("audio", Type::Table(&AUDIO)),
         key("auto_review", Type::Table(&AUTO_REVIEW)),
         key("background_terminal_max_timeout", COUNT),
-        key("browser_use", Type::Table(&BROWSER_USE)),
+        since(154, 0, key("browser_use", Type::Table(&BROWSER_USE))),
         key("chatgpt_base_url", Text),
         key("check_for_update_on_startup", Boolean),
         key("cli_auth_credentials_store", Word(&["file", "keyring", "auto", "ephemeral"])),
-        key("cloud", Type::Table(&Table::whole(&[key("skills", Type::Table(&SWITCH))]))),
-        key("code_mode", Type::Table(&Table::whole(&[key("heartbeat_interval_s", U32)]))),
+        since(160, 1, key("cloud", Type::Table(&Table::whole(&[key("skills", Type::Table(&SWITCH))])))),
+        since(171, 0, key("code_mode", Type::Table(&Table::whole(&[key("heartbeat_interval_s", U32)])))),
         key("compact_prompt", Text),
-        key("computer_use", Type::Table(&COMPUTER_USE)),
-        key("daybreak", Boolean),
+        since(154, 0, key("computer_use", Type::Table(&COMPUTER_USE))),
+        since(171, 0, key("daybreak", Boolean)),
         key("default_permissions", Text),
         key("desktop", AnyTable),
         key("developer_instructions", Text),
         key("disable_paste_burst", Boolean),
         key("experimental_compact_prompt_file", Path),
         key("experimental_realtime_start_instructions", Text),
-        key("experimental_realtime_webrtc_call_base_url", Text),
+        since(147, 0, key("experimental_realtime_webrtc_call_base_url", Text)),
         key("experimental_realtime_ws_backend_prompt", Text),
         key("experimental_realtime_ws_base_url", Text),
         key("experimental_realtime_ws_model", Text),
@@ -719,25 +741,25 @@ pub static ROOT: Table = Table {
         key("forced_chatgpt_workspace_id", OneOf(&[Text, TEXTS])),
         key("forced_login_method", Word(&["chatgpt", "api"])),
         key("ghost_snapshot", Type::Table(&GHOST_SNAPSHOT)),
-        key("goals", Type::Table(&Table::whole(&[key("max_goal_token_budget", POSITIVE)]))),
+        since(154, 0, key("goals", Type::Table(&Table::whole(&[key("max_goal_token_budget", POSITIVE)])))),
         key("hide_agent_reasoning", Boolean),
         key("history", Type::Table(&HISTORY)),
         key("hooks", Hooks),
         key("include_apps_instructions", Boolean),
         key("include_collaboration_mode_instructions", Boolean),
         key("include_environment_context", Boolean),
-        key("include_environment_context_time", Boolean),
+        since(171, 0, key("include_environment_context_time", Boolean)),
         key("include_permissions_instructions", Boolean),
         key("instructions", Text),
         key("js_repl_node_module_dirs", List(&Path)),
         key("js_repl_node_path", Path),
         key("log_dir", Path),
         key("marketplaces", Map(&MARKETPLACE)),
-        key("mcp_enterprise_managed_auth", Type::Table(&Table { keys: &[needed("idp", Type::Table(&ISSUER))], rest: Rest::Refused, array: Array::Whole, rule: None })),
+        since(160, 1, key("mcp_enterprise_managed_auth", Type::Table(&Table { keys: &[needed("idp", Type::Table(&ISSUER))], rest: Rest::Refused, array: Array::Whole, rule: None }))),
         key("mcp_oauth_callback_port", Integer(0, u16::MAX as i64)),
         key("mcp_oauth_callback_url", Text),
         key("mcp_oauth_credentials_store", Word(&["auto", "file", "keyring"])),
-        key("mcp_optional_startup_grace_ms", COUNT),
+        since(154, 0, key("mcp_optional_startup_grace_ms", COUNT)),
         key("mcp_servers", Servers),
         key("memories", Type::Table(&MEMORIES)),
         key("model", Text),
@@ -746,7 +768,7 @@ pub static ROOT: Table = Table {
         key("model_catalog_json", Path),
         key("model_context_window", ANY_INTEGER),
         key("model_instructions_file", Path),
-        key("model_post_turn_compact_threshold_percent", Integer(0, u8::MAX as i64)),
+        since(160, 1, key("model_post_turn_compact_threshold_percent", Integer(0, u8::MAX as i64))),
         key("model_provider", Text),
         key("model_providers", Type::Table(&MODEL_PROVIDERS)),
         key("model_reasoning_effort", Filled),
@@ -755,7 +777,7 @@ pub static ROOT: Table = Table {
         key("notice", Type::Table(&NOTICE)),
         key("notify", TEXTS),
         key("openai_base_url", Text),
-        key("orchestrator", Type::Table(&Table::whole(&[key("mcp", Type::Table(&SWITCH)), key("skills", Type::Table(&SWITCH))]))),
+        since(147, 0, key("orchestrator", Type::Table(&Table::whole(&[key("mcp", Type::Table(&SWITCH)), key("skills", Type::Table(&SWITCH))])))),
         key("oss_provider", Text),
         key("otel", Type::Table(&OTEL)),
         key("permissions", Type::Table(&PERMISSIONS)),
@@ -769,10 +791,10 @@ pub static ROOT: Table = Table {
         key("project_root_markers", TEXTS),
         key("projects", Map(&PROJECT)),
         key("realtime", Type::Table(&REALTIME)),
-        key("responses", Type::Table(&Table::whole(&[key("process_mode", Word(&["streaming", "after_complete_response"]))]))),
-        key("responses_api_metadata", TEXT_TABLE),
+        since(171, 0, key("responses", Type::Table(&Table::whole(&[key("process_mode", Word(&["streaming", "after_complete_response"]))])))),
+        since(154, 0, key("responses_api_metadata", TEXT_TABLE)),
         key("review_model", Text),
-        key("rollout_trace", Type::Table(&Table::whole(&[key("max_bytes", COUNT), key("max_payload_bytes", COUNT)]))),
+        since(171, 0, key("rollout_trace", Type::Table(&Table::whole(&[key("max_bytes", COUNT), key("max_payload_bytes", COUNT)])))),
         key("sandbox_mode", Word(SANDBOX_MODES)),
         key("sandbox_workspace_write", Type::Table(&WORKSPACE_WRITE)),
         key("service_tier", Text),
@@ -781,7 +803,7 @@ pub static ROOT: Table = Table {
         key("skills", Type::Table(&SKILLS)),
         key("sqlite_home", Path),
         key("suppress_unstable_features_warning", Boolean),
-        key("thread_unload_delay_secs", COUNT),
+        since(154, 0, key("thread_unload_delay_secs", COUNT)),
         key("tool_output_token_limit", COUNT),
         key("tool_suggest", Type::Table(&TOOL_SUGGEST)),
         key("tools", Type::Table(&TOOLS)),

@@ -17,6 +17,7 @@ use super::hooks_file::{self, Hooks};
 use super::keys::{
     self, Array, Key, Rest, Table,
     Type::{self, Any, AnyTable, Approval, Boolean, List, Map, OneOf, Path, Text, Word},
+    since,
 };
 use super::layer::{Content, Layer, Place};
 use super::version::{Change, Version};
@@ -282,57 +283,57 @@ static SANDBOX_WORDS: Type = Word(&[
 #[rustfmt::skip]
 pub static KEYS: Table = Table {
     keys: &[
-        key("additional_developer_instructions", Text),
+        since(154, 0, key("additional_developer_instructions", Text)),
         key("allow_appshots", Boolean),
-        key("allow_browser_and_computer_use", Boolean),
-        key("allow_login_shell", Boolean),
+        since(154, 0, key("allow_browser_and_computer_use", Boolean)),
+        since(147, 0, key("allow_login_shell", Boolean)),
         key("allow_managed_hooks_only", Boolean),
-        key("allow_remote_control", Boolean),
+        since(147, 0, key("allow_remote_control", Boolean)),
         key("allowed_approval_policies", List(&Approval)),
         key("allowed_approvals_reviewers", List(&Word(keys::REVIEWERS))),
-        key("allowed_chatgpt_workspaces", List(&Text)),
-        key("allowed_login_methods", List(&Word(&["chatgpt", "api"]))),
-        Key { since: Some(Change::PermissionProfilePins), ..key("allowed_permission_profiles", Map(&Boolean)) },
+        since(147, 0, key("allowed_chatgpt_workspaces", List(&Text))),
+        since(147, 0, key("allowed_login_methods", List(&Word(&["chatgpt", "api"])))),
+        since(147, 0, key("allowed_permission_profiles", Map(&Boolean))),
         key("allowed_sandbox_modes", List(&SANDBOX_WORDS)),
         key("allowed_web_search_modes", List(&Word(keys::WEB_SEARCH))),
-        key("application", Type::Table(&APPLICATION)),
+        since(154, 0, key("application", Type::Table(&APPLICATION))),
         key("apps", Map(&APP)),
-        key("auto_review", Type::Table(&AUTO_REVIEW)),
-        key("browser_use", Type::Table(&BROWSER_USE)),
-        key("chatgpt_base_url", Text),
-        key("check_for_update_on_startup", Boolean),
-        key("cli_auth_credentials_store", Word(&["file", "keyring", "auto", "ephemeral"])),
+        since(154, 0, key("auto_review", Type::Table(&AUTO_REVIEW))),
+        since(147, 0, key("browser_use", Type::Table(&BROWSER_USE))),
+        since(154, 0, key("chatgpt_base_url", Text)),
+        since(147, 0, key("check_for_update_on_startup", Boolean)),
+        since(154, 0, key("cli_auth_credentials_store", Word(&["file", "keyring", "auto", "ephemeral"]))),
         key("computer_use", Type::Table(&COMPUTER_USE)),
-        key("config_server", Type::Table(&CONFIG_SERVER)),
-        Key { since: Some(Change::PermissionProfilePins), ..key("default_permissions", Text) },
+        since(171, 0, key("config_server", Type::Table(&CONFIG_SERVER))),
+        since(147, 0, key("default_permissions", Text)),
         key("enforce_residency", Word(&["us"])),
         key("experimental_network", Type::Table(&NETWORK)),
         key("feature_requirements", Map(&Boolean)),
         key("features", Map(&Boolean)),
-        key("feedback", Type::Table(&warned(&[key("enabled", Boolean)]))),
-        key("guardian_extra_policy", Text),
+        since(147, 0, key("feedback", Type::Table(&warned(&[key("enabled", Boolean)])))),
+        since(160, 1, key("guardian_extra_policy", Text)),
         key("guardian_policy_config", Text),
         key("hooks", AnyTable),
-        key("in_app_browser", Type::Table(&warned(&[key("allow_external_browser_settings_import", Any)]))),
-        key("log_dir", Path),
-        key("marketplaces", Type::Table(&strict(&[key("restrict_to_allowed_sources", Boolean), key("allowed_sources", AnyTable)]))),
+        since(154, 0, key("in_app_browser", Type::Table(&warned(&[key("allow_external_browser_settings_import", Any)])))),
+        since(147, 0, key("log_dir", Path)),
+        since(147, 0, key("marketplaces", Type::Table(&strict(&[key("restrict_to_allowed_sources", Boolean), key("allowed_sources", AnyTable)])))),
         key("mcp_servers", Map(&SERVER)),
-        key("model_catalog_json", Path),
-        key("model_provider", Text),
-        key("model_providers", Map(&PROVIDER)),
-        key("models", Type::Table(&warned(&[key("new_thread", AnyTable)]))),
-        key("otel", Type::Table(&strict(&[
+        since(147, 0, key("model_catalog_json", Path)),
+        since(160, 1, key("model_provider", Text)),
+        since(160, 1, key("model_providers", Map(&PROVIDER))),
+        since(147, 0, key("models", Type::Table(&warned(&[key("new_thread", AnyTable)])))),
+        since(171, 0, key("otel", Type::Table(&strict(&[
             key("log_user_prompt", Boolean), key("environment", Text), key("exporter", OneOf(&[Text, AnyTable])),
             key("trace_exporter", OneOf(&[Text, AnyTable])), key("metrics_exporter", OneOf(&[Text, AnyTable])),
             key("span_attributes", Map(&Text)), key("tracestate", Map(&Map(&Text))),
-        ]))),
+        ])))),
         key("permissions", Type::Table(&PERMISSIONS)),
         key("plugins", Map(&PLUGIN)),
         key("remote_sandbox_config", List(&REMOTE_SANDBOX)),
         key("rules", Type::Table(&warned(&[needed("prefix_rules", List(&PREFIX_RULE))]))),
-        key("sqlite_home", Path),
-        key("unsafe_enforce_sqlite_journal_mode", Boolean),
-        key("windows", Type::Table(&WINDOWS)),
+        since(147, 0, key("sqlite_home", Path)),
+        since(171, 0, key("unsafe_enforce_sqlite_journal_mode", Boolean)),
+        since(147, 0, key("windows", Type::Table(&WINDOWS))),
     ],
     rest: Rest::Warned,
     array: Array::Refused,
@@ -558,7 +559,8 @@ impl Requirements {
 
     fn take_settings(&mut self, value: &Value, file: &Layer, version: Version) {
         for name in SETTINGS {
-            let (Some(found), Some(known)) = (value.get(&[name]), KEYS.key(name)) else {
+            let known = KEYS.key(name).filter(|key| key.is_known(version));
+            let (Some(found), Some(known)) = (value.get(&[name]), known) else {
                 continue;
             };
             let parts = match only_known(found, &known.value, version) {

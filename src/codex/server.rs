@@ -144,7 +144,7 @@ const fn since(version: Version, key: Key) -> Key {
 #[rustfmt::skip]
 pub static KEYS: [Key; 29] = [
     stdio("args", Kind::Texts, "mcp-url-args"),
-    url("auth", Kind::Word(&["oauth", "chatgpt", "ema_auth"]), "0.171.0"),
+    since((0, 147, 0), url("auth", Kind::Word(&["oauth", "chatgpt", "ema_auth"]), "0.171.0")),
     // Refused on both, always: a token in a file (mcp-bearer-token-stdio, mcp-bearer-token-url).
     Key { stdio: false, url: false, ..both("bearer_token", Kind::Text, "mcp-bearer-token-url") },
     url("bearer_token_env_var", Kind::Text, "mcp-stdio-bearer-env"),
@@ -159,14 +159,14 @@ pub static KEYS: [Key; 29] = [
     stdio("env_vars", Kind::EnvVars, "mcp-url-env-vars"),
     both("environment_id", Kind::Text, "mcp-environment-unknown"),
     url("http_headers", Kind::TextTable, "mcp-stdio-headers"),
-    url("http_headers_helper", Kind::Text, "0.171.0"),
+    since((0, 154, 0), url("http_headers_helper", Kind::Text, "0.171.0")),
     both("name", Kind::Text, "0.171.0"),
     url("oauth", Kind::OAuth, "mcp-oauth-stdio"),
     url("oauth_resource", Kind::Text, "0.171.0"),
     since((0, 147, 0), both("omit_tools_from", Kind::Words(&["code_mode", "deferred", "direct"]), "mcp-startup-readiness")),
     both("required", Kind::Boolean, "mcp-required-missing"),
     both("scopes", Kind::Texts, "0.171.0"),
-    since((0, 171, 0), both("startup_readiness", Kind::Word(&["connection", "catalog"]), "mcp-startup-readiness")),
+    since((0, 160, 1), both("startup_readiness", Kind::Word(&["connection", "catalog"]), "mcp-startup-readiness")),
     both("startup_timeout_ms", Kind::Milliseconds, "mcp-timeout-ms"),
     both("startup_timeout_sec", Kind::Seconds, "mcp-timeout-negative"),
     both("supports_parallel_tool_calls", Kind::Boolean, "mcp-startup-readiness"),

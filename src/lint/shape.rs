@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
     }
 
     fn known(&self, table: &Table, name: &str) -> Option<&'static Key> {
-        let known = |key: &&Key| key.since.is_none_or(|change| self.version.has(change));
+        let known = |key: &&Key| key.is_known(self.version);
         table.key(name).filter(known)
     }
 

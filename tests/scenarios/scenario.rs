@@ -22,7 +22,8 @@ impl Scenario {
     pub fn read(folder: &Path) -> Self {
         let work = tempfile::Builder::new()
             .prefix("scenario-")
-            .tempdir()
+            // Where the recorded Codex worked: some profiles make `/tmp` writable.
+            .tempdir_in("/tmp")
             .expect("a folder");
         let top = work.path().canonicalize().expect("it is there");
         let mut scenario = Self {

@@ -191,6 +191,7 @@ fn model_words(model: &Value) -> String {
         "readOnly" => "read-only",
         "workspaceWrite" => "workspace-write",
         "dangerFullAccess" => "danger-full-access",
+        "externalSandbox" => "external-sandbox",
         other => other,
     };
     let open = mode != "danger-full-access" && model["sandbox"]["networkAccess"] == true;
