@@ -49,13 +49,16 @@ fn what_codex_would_cut_is_approved_by_keys_and_runs_once() {
             for key in keys {
                 person.key(key);
             }
+            person.prompt();
             person.say(&format!("echo round-$(({round}+0)):$?"));
             let screen = person.wait(&format!("round-{round}:"));
             let granted = format!("round-{round}:0");
             assert!(!screen.contains(&granted), "{keys:?}: {screen}");
             let told = screen.contains("not approved");
             assert!(told || keys == ["C-c"], "{keys:?}: {screen}");
+            person.prompt();
             person.say("clear");
+            person.prompt();
             let confirmed = scene.gate(&["apply", "--confirm", &token(&command)]);
             assert_eq!(confirmed.code, Some(1), "{keys:?}");
         }

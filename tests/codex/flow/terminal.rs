@@ -56,8 +56,16 @@ impl<'a> Terminal<'a> {
     /// Starts a shell, as a person has one beside Codex.
     pub fn shell(scene: &'a Scene) -> Self {
         let terminal = Self::open(scene, "tmux-shell", "PS1='ready> ' exec sh");
-        terminal.wait("ready>");
+        terminal.prompt();
         terminal
+    }
+
+    /// Waits until the shell can be typed to: what it runs would take the keys.
+    pub fn prompt(&self) {
+        self.until("the shell's prompt", |screen| {
+            let last = screen.lines().rev().find(|line| !line.trim().is_empty());
+            last.is_some_and(|line| line.trim() == "ready>")
+        });
     }
 
     fn open(scene: &'a Scene, socket: &str, line: &str) -> Self {
