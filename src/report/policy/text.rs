@@ -53,7 +53,7 @@ impl View<'_> {
             out.line(0, &format!("{mark}{}", judgement.says));
             if let Some(place) = &judgement.change {
                 let at = out.at(place);
-                out.line(2, &format!("decided by {at}"));
+                out.line(2, &format!("change {at}"));
             }
         }
         out.shown

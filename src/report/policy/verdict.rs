@@ -126,7 +126,9 @@ impl View<'_> {
             }
             (true, false) => "the pin is half in force: approvals are not pinned",
             (false, true) => "the pin is half in force: the sandbox is not pinned",
-            (false, false) => "no pin is in force: a flag or a trusted project can open everything",
+            (false, false) => {
+                "no pin is in force: a flag or a trusted project can open everything (`codexgate install` offers one)"
+            }
         };
         Judgement {
             about: "pin",
@@ -166,6 +168,9 @@ fn reaches_a_person(surface: Surface, answer: &Effective) -> Judgement {
             )
         }
         (_, _) if reaches => format!("a server's question reaches you {word}"),
+        (ApprovalPolicy::Never, Surface::Exec) => {
+            format!("no server's question reaches you {word}: it asks nobody")
+        }
         (ApprovalPolicy::Granular(_), _) => {
             format!("no server's question reaches you {word}: `mcp_elicitations` is off")
         }
