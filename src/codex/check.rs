@@ -96,31 +96,67 @@ pub fn unknown(value: &Value, version: Version) -> Vec<KeyPath> {
 /// The same for a table that `wanted` describes.
 pub fn unknown_in(value: &Value, wanted: &Type, version: Version) -> Vec<KeyPath> {
     let mut found = Vec::new();
-    collect(value, wanted, version, &KeyPath::root(), &mut found);
+    collect(
+        value,
+        wanted,
+        (version, false),
+        &KeyPath::root(),
+        &mut found,
+    );
     found
 }
 
-fn collect(value: &Value, wanted: &Type, version: Version, at: &KeyPath, found: &mut Vec<KeyPath>) {
+/// The key paths in one layer that `--strict-config` refuses: those too that Codex otherwise
+/// ignores without a word (scenarios `strict-granular`, `strict-tui`).
+pub fn unknown_strictly(value: &Value, version: Version) -> Vec<KeyPath> {
+    let mut found = Vec::new();
+    let root = KeyPath::root();
+    collect(
+        value,
+        &Type::Table(&ROOT),
+        (version, true),
+        &root,
+        &mut found,
+    );
+    found
+}
+
+fn collect(
+    value: &Value,
+    wanted: &Type,
+    (version, strict): (Version, bool),
+    at: &KeyPath,
+    found: &mut Vec<KeyPath>,
+) {
     match (wanted, value) {
         (Type::List(inner), Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
-                collect(item, inner, version, &at.join(index.to_string()), found);
+                collect(
+                    item,
+                    inner,
+                    (version, strict),
+                    &at.join(index.to_string()),
+                    found,
+                );
             }
         }
         (Type::Map(inner), Value::Table(members)) => {
             for (name, member) in members {
-                collect(member, inner, version, &at.join(name), found);
+                collect(member, inner, (version, strict), &at.join(name), found);
             }
         }
         (Type::Table(table), Value::Table(members)) => {
             for (name, member) in members {
                 match (known(table, name, version), table.rest) {
-                    (Some(key), _) => collect(member, &key.value, version, &at.join(name), found),
-                    (None, Rest::Warned) => found.push(at.join(name)),
-                    (None, Rest::Entries(inner)) => {
-                        collect(member, inner, version, &at.join(name), found);
+                    (Some(key), _) => {
+                        collect(member, &key.value, (version, strict), &at.join(name), found);
                     }
-                    (None, Rest::Silent | Rest::Refused | Rest::Each(_)) => {}
+                    (None, Rest::Warned) => found.push(at.join(name)),
+                    (None, Rest::Strict) if strict => found.push(at.join(name)),
+                    (None, Rest::Entries(inner)) => {
+                        collect(member, inner, (version, strict), &at.join(name), found);
+                    }
+                    (None, Rest::Silent | Rest::Strict | Rest::Refused | Rest::Each(_)) => {}
                 }
             }
         }
@@ -136,10 +172,11 @@ fn collect(value: &Value, wanted: &Type, version: Version, at: &KeyPath, found: 
         }
         // Of the keys within, only a requirement's are told (scenario `req-granular-unknown-key`).
         (Type::Approval, Value::Table(members))
-            if at
-                .parts()
-                .first()
-                .is_some_and(|root| root == "allowed_approval_policies") =>
+            if strict
+                || at
+                    .parts()
+                    .first()
+                    .is_some_and(|root| root == "allowed_approval_policies") =>
         {
             let granular = members.get("granular").and_then(Value::as_table);
             let unknown = granular
@@ -150,7 +187,13 @@ fn collect(value: &Value, wanted: &Type, version: Version, at: &KeyPath, found: 
         }
         (Type::Hooks, Value::Table(members)) => {
             if let Some(state) = members.get("state") {
-                collect(state, &HOOK_STATES, version, &at.join("state"), found);
+                collect(
+                    state,
+                    &HOOK_STATES,
+                    (version, strict),
+                    &at.join("state"),
+                    found,
+                );
             }
         }
         (Type::Features, Value::Table(members)) => {
@@ -318,7 +361,7 @@ fn member_type(table: &Table, name: &str, version: Version) -> Option<&'static T
     let of_key = known(table, name, version).map(|key| &key.value);
     of_key.or(match table.rest {
         Rest::Entries(inner) | Rest::Each(inner) => Some(inner),
-        Rest::Warned | Rest::Silent | Rest::Refused => None,
+        Rest::Warned | Rest::Silent | Rest::Strict | Rest::Refused => None,
     })
 }
 
@@ -511,7 +554,7 @@ impl Checker {
                 continue;
             }
             match table.rest {
-                Rest::Warned | Rest::Silent => {}
+                Rest::Warned | Rest::Silent | Rest::Strict => {}
                 Rest::Entries(each) => {
                     self.within(name, |checker| checker.value(member, each))?;
                 }

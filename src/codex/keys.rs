@@ -78,6 +78,8 @@ pub enum Rest {
     Warned,
     /// Ignored without a word.
     Silent,
+    /// Ignored without a word; an error with `--strict-config`.
+    Strict,
     /// Codex does not start.
     Refused,
     /// They are entries of this type.
@@ -280,7 +282,7 @@ static AUTO_REVIEW: Table = Table::whole(&[
 
 static ORIGIN_POLICY: Table = Table {
     keys: &[],
-    rest: Rest::Silent,
+    rest: Rest::Strict,
     array: Array::Refused,
     rule: None,
 };
@@ -388,7 +390,7 @@ fn providers(members: &IndexMap<String, Value>) -> Option<&'static str> {
 
 static PROVIDER_AUTH: Table = Table {
     keys: &[needed("command", Text)],
-    rest: Rest::Silent,
+    rest: Rest::Strict,
     array: Array::Short,
     rule: None,
 };
@@ -675,7 +677,7 @@ static TUI: Table = Table {
         key("notification_method", Word(&["auto", "osc9", "bel"])),
         key("notification_condition", Word(&["unfocused", "always"])),
     ],
-    rest: Rest::Silent,
+    rest: Rest::Strict,
     array: Array::Refused,
     rule: None,
 };

@@ -359,7 +359,30 @@ impl Requirements {
         if let Some(managed) = managed {
             found.imply(managed, version)?;
         }
+        found.check_lists()?;
         Ok(found)
+    }
+
+    /// What must hold of the lists that are left: a managed value replaces one before it is looked
+    /// at (scenarios `req-sandbox-replaced-by-managed`, `req-approvals-replaced-by-managed`).
+    fn check_lists(&self) -> Result<(), RequirementError> {
+        let empty = |place: &Place| {
+            Err(RequirementError {
+                message: format!("`{}` must not be empty", place.key),
+                place: Box::new(place.clone()),
+            })
+        };
+        match (&self.approvals, &self.reviewers, &self.sandbox_modes) {
+            (Some(list), _, _) if list.value.is_empty() => empty(&list.place),
+            (_, Some(list), _) if list.value.is_empty() => empty(&list.place),
+            (_, _, Some(list)) if !list.value.contains(&SandboxMode::ReadOnly) => {
+                Err(RequirementError {
+                    message: "`allowed_sandbox_modes` must hold `read-only`".to_owned(),
+                    place: Box::new(list.place.clone()),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn take(&mut self, file: &Layer, host: &str, version: Version) -> Result<(), RequirementError> {
@@ -380,14 +403,20 @@ impl Requirements {
                 .iter()
                 .filter_map(|policy| ApprovalPolicy::parse(policy, version))
                 .collect();
-            self.approvals = Some(not_empty(policies, at("allowed_approval_policies"))?);
+            self.approvals = Some(Required {
+                value: policies,
+                place: at("allowed_approval_policies"),
+            });
         }
         if let Some(words) = get("allowed_approvals_reviewers").and_then(texts) {
             let reviewers = words
                 .iter()
                 .filter_map(|word| Reviewer::parse(word))
                 .collect();
-            self.reviewers = Some(not_empty(reviewers, at("allowed_approvals_reviewers"))?);
+            self.reviewers = Some(Required {
+                value: reviewers,
+                place: at("allowed_approvals_reviewers"),
+            });
         }
         let here = of_host(&value, host);
         let words = here.map_or_else(|| get("allowed_sandbox_modes"), Some);
@@ -396,12 +425,6 @@ impl Requirements {
                 .iter()
                 .filter_map(|word| SandboxMode::parse(word))
                 .collect();
-            if !modes.contains(&SandboxMode::ReadOnly) {
-                return Err(RequirementError {
-                    message: "`allowed_sandbox_modes` must hold `read-only`".to_owned(),
-                    place: Box::new(at("allowed_sandbox_modes")),
-                });
-            }
             self.sandbox_modes = Some(Required {
                 value: modes,
                 place: at("allowed_sandbox_modes"),

@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
             (Some(key), _) => self.value(node, &key.value),
             (None, Rest::Entries(each) | Rest::Each(each)) => self.value(node, each),
             (None, Rest::Warned) => self.unknown(node, names(table), false),
-            (None, Rest::Silent) => self.unknown(node, names(table), true),
+            (None, Rest::Silent | Rest::Strict) => self.unknown(node, names(table), true),
             (None, Rest::Refused) => self.refuses(node, "Codex knows no such key"),
         }
         self.path.pop();

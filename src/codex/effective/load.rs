@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 
 use super::super::check::{
     check, check_merged, check_text, check_type, normalize, settle, settle_as, unknown,
+    unknown_strictly,
 };
 use super::super::features;
 use super::super::keys::{self, Type::Map};
@@ -407,7 +408,7 @@ impl Loader<'_> {
                 Content::Flags(value) => value.clone(),
                 _ => continue,
             };
-            let ignored = unknown(&value, version);
+            let ignored = unknown_strictly(&value, version);
             let (path, message, place) = match check(&value, version) {
                 Err(problem) => {
                     let place = layer.place(&problem.path);
