@@ -727,8 +727,14 @@ impl Checker {
         for (name, member) in members {
             let shape = features::feature_named(name).map_or(Shape::Switch, |found| found.shape);
             self.within(name, |checker| match (shape, member) {
-                (Shape::Switch | Shape::Either, Value::Boolean(_))
-                | (Shape::Either | Shape::Table, Value::Table(_)) => Ok(()),
+                (Shape::Switch | Shape::Either, Value::Boolean(_)) => Ok(()),
+                (Shape::Either | Shape::Table, Value::Table(settings)) => {
+                    // Which settings older versions take was not asked.
+                    if checker.version < Version::default() || features::takes(name, settings) {
+                        return Ok(());
+                    }
+                    Err(checker.refuse("a setting that this feature does not take"))
+                }
                 _ => Err(checker.wrong(member, "true or false")),
             })?;
         }

@@ -5,6 +5,10 @@
 //! older version knows was not asked. `codex_hooks` is the older name of `hooks` (scenario
 //! `feature-codex-hooks-old-name`).
 
+use indexmap::IndexMap;
+
+use crate::document::Value;
+
 /// How far a feature is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -59,6 +63,184 @@ pub fn feature_named(name: &str) -> Option<&'static Feature> {
         .binary_search_by(|feature| feature.name.cmp(name))
         .ok()
         .map(|at| &FEATURES[at])
+}
+
+/// What a setting inside a feature's table must be.
+#[derive(Debug, Clone, Copy)]
+enum Setting {
+    Boolean,
+    Text,
+    /// An integer, at least this.
+    Integer(i64),
+    /// An integer from 1 to 100.
+    Percent,
+    Number,
+    List,
+    Table,
+    Word(&'static [&'static str]),
+    /// A word of which not all are known: any string passes.
+    AnyWord,
+}
+
+use Setting::{AnyWord, Boolean, Integer, List, Number, Percent, Table, Text, Word};
+
+/// The settings of features that take a table, each asked of 0.171.0 with a value of every kind
+/// (scenario `feature-settings-typed`). Codex refuses any other name in such a table.
+const SETTINGS: &[(&str, &[(&str, Setting)])] = &[
+    ("apps_mcp_path_override", &[("path", Text)]),
+    (
+        "async_compaction",
+        &[("model_async_compact_threshold_percent", Percent)],
+    ),
+    (
+        "code_mode",
+        &[
+            ("default_exec_yield_time_ms", Integer(0)),
+            ("direct_only_tool_namespaces", List),
+            ("excluded_tool_namespaces", List),
+            ("experimental_show_cell_overhead", Boolean),
+            ("tool_input_schema_max_bytes", Integer(1)),
+        ],
+    ),
+    (
+        "code_mode_host",
+        &[("disable_in_process_fallback", Boolean)],
+    ),
+    ("context_management", &[("experimental_mode", Boolean)]),
+    (
+        "current_time_reminder",
+        &[
+            ("clock_source", Word(&["system", "external"])),
+            (
+                "delivery_mode",
+                Word(&["any_inference", "after_user_or_tool_output"]),
+            ),
+            ("reminder_interval_seconds", Integer(0)),
+            ("sleep_tool", Boolean),
+        ],
+    ),
+    (
+        "guardianv2",
+        &[
+            ("async_classifier_conversation_token_limit", Integer(1)),
+            ("async_classifier_mode", AnyWord),
+            ("async_elastic_budgeting", AnyWord),
+            ("async_elastic_sections", Table),
+            ("classifier_instructions", Text),
+            ("free_guardian", Boolean),
+            ("max_tool_call_lag", Integer(0)),
+            ("persist_scores", Boolean),
+            ("reuse_parent_compaction", Boolean),
+            ("review_scope", Table),
+            ("sync_elastic_budgeting", AnyWord),
+            ("sync_elastic_sections", Table),
+            ("thread_context", Boolean),
+            ("transcript", Table),
+            ("transcript_mode", AnyWord),
+        ],
+    ),
+    ("guardianv3", &[]),
+    (
+        "multi_agent_v2",
+        &[
+            ("default_wait_timeout_ms", Integer(0)),
+            ("disable_direct_message", Boolean),
+            ("disable_native_tools", Boolean),
+            ("expose_spawn_agent_model_overrides", Boolean),
+            ("hide_spawn_agent_metadata", Boolean),
+            ("interrupt_at_item_boundary", Boolean),
+            ("max_concurrent_threads_per_session", Integer(1)),
+            ("max_wait_timeout_ms", Integer(0)),
+            ("message_board_in_memory", Boolean),
+            ("message_board_remote", Table),
+            ("min_wait_timeout_ms", Integer(0)),
+            ("multi_agent_mode_hint_text", Text),
+            ("non_code_mode_only", Boolean),
+            ("preserve_fork_prefix", Boolean),
+            ("root_agent_usage_hint_text", Text),
+            ("subagent_developer_instructions", Text),
+            ("subagent_usage_hint_text", Text),
+            ("tool_namespace", Text),
+            ("usage_hint_enabled", Boolean),
+            ("usage_hint_text", Text),
+            ("wait_agent_enabled", Boolean),
+        ],
+    ),
+    (
+        "network_proxy",
+        &[
+            ("allow_local_binding", Boolean),
+            ("allow_upstream_proxy", Boolean),
+            ("credential_broker", Boolean),
+            ("dangerously_allow_all_unix_sockets", Boolean),
+            ("dangerously_allow_non_loopback_proxy", Boolean),
+            ("domains", Table),
+            ("enable_socks5", Boolean),
+            ("enable_socks5_udp", Boolean),
+            ("mode", Word(&["limited", "full"])),
+            ("proxy_url", Text),
+            ("socks_url", Text),
+            ("transparent_tcp", Boolean),
+            ("unix_sockets", Table),
+        ],
+    ),
+    ("non_prefixed_mcp_tool_names", &[("server_names", List)]),
+    (
+        "rollout_budget",
+        &[
+            ("enforce_limit", Boolean),
+            ("limit_budget", Number),
+            ("limit_tokens", Integer(i64::MIN)),
+            ("prefill_token_weight", Number),
+            ("reminder_at_context_start", Boolean),
+            ("reminder_at_remaining_tokens", List),
+            ("sampling_token_weight", Number),
+        ],
+    ),
+    ("runtime_agent_instances", &[]),
+    (
+        "sleep_tool",
+        &[("mode", Word(&["model_driven", "always_on"]))],
+    ),
+    (
+        "token_budget",
+        &[
+            ("auto_compact_fallback_buffer_tokens", Integer(i64::MIN)),
+            ("auto_compact_fallback_prompt", Text),
+            ("context_window_as_tool_output", Boolean),
+            ("reminder_message_template", Text),
+            ("reminder_threshold_tokens", Integer(i64::MIN)),
+            ("use_history_notes_extension", Boolean),
+        ],
+    ),
+];
+
+/// Two features' tables have no switch of their own.
+const WITHOUT_SWITCH: &[&str] = &["context_management", "rollout_budget"];
+
+/// Whether 0.171.0 takes `members` as the table of the feature `name`. What is inside of inner
+/// tables and lists is not looked at.
+pub fn takes(name: &str, members: &IndexMap<String, Value>) -> bool {
+    let Some((_, settings)) = SETTINGS.iter().find(|(feature, _)| *feature == name) else {
+        return true;
+    };
+    members.iter().all(|(key, value)| {
+        if key == "enabled" && !WITHOUT_SWITCH.contains(&name) {
+            return matches!(value, Value::Boolean(_));
+        }
+        let setting = settings.iter().find(|(known, _)| known == key);
+        setting.is_some_and(|(_, setting)| match (setting, value) {
+            (Boolean, Value::Boolean(_))
+            | (Text | AnyWord, Value::String(_))
+            | (Number, Value::Integer(_) | Value::Float(_))
+            | (List, Value::Array(_))
+            | (Table, Value::Table(_)) => true,
+            (Integer(least), Value::Integer(number)) => number >= least,
+            (Percent, Value::Integer(number)) => (1..=100).contains(number),
+            (Word(words), Value::String(word)) => words.contains(&word.as_str()),
+            _ => false,
+        })
+    })
 }
 
 /// Older names that are still read, each with the name that it has now where that is known.

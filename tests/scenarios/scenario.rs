@@ -18,8 +18,21 @@ pub struct Scenario {
     top: PathBuf,
 }
 
+/// Removes what Codex's own sandbox leaves in a writable `/tmp`: empty folders of these names, in
+/// which older versions see a project. Folders that hold something stay.
+fn clear_leftovers() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        for name in ["/tmp/.git", "/tmp/.codex"] {
+            // Not there, or not empty: then it is none of Codex's leftovers.
+            let _ = fs::remove_dir(name);
+        }
+    });
+}
+
 impl Scenario {
     pub fn read(folder: &Path) -> Self {
+        clear_leftovers();
         let work = tempfile::Builder::new()
             .prefix("scenario-")
             // Where the recorded Codex worked: some profiles make `/tmp` writable.
