@@ -276,6 +276,11 @@ fn answer(job: &Value) -> Result<Value, String> {
     }
     let scenario = Scenario::from_json(&job["scenario"]).ok_or("no scenario")?;
     empty(Path::new(ETC)).map_err(|error| error.to_string())?;
+    // Codex's sandbox leaves these in a writable `/tmp`, empty, and a later Codex sees a project in
+    // them. This `/tmp` is the worker's own.
+    for leftover in ["/tmp/.git", "/tmp/.codex"] {
+        let _ = std::fs::remove_dir(leftover);
+    }
     let root = tempfile::Builder::new()
         .prefix("lab-")
         .tempdir_in("/tmp")
