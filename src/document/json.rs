@@ -5,6 +5,8 @@
 //! looks like its neighbours: their line ends, their indentation, their spaces. The result is
 //! parsed again and compared by value before it counts.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::edit::{self, Edit};
@@ -427,14 +429,15 @@ impl Scan<'_> {
                 self.at += 1;
                 let close = if open == b'{' { b'}' } else { b']' };
                 let mut members: Vec<Member> = Vec::new();
+                let mut seen = HashSet::new();
                 let mut items = Vec::new();
                 while self.peek() != close && self.at < self.text.len() {
                     if open == b'{' {
-                        members.push(self.member(text, depth)?);
-                        let (last, before) = members.split_last().expect("one was pushed");
-                        if before.iter().any(|member| member.key == last.key) {
-                            return Err(JsonError::Twice(last.key.clone()));
+                        let member = self.member(text, depth)?;
+                        if !seen.insert(member.key.clone()) {
+                            return Err(JsonError::Twice(member.key));
                         }
+                        members.push(member);
                     } else {
                         items.push(self.value(text, depth + 1)?);
                     }
