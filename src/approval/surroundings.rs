@@ -240,7 +240,7 @@ fn injected(layer: &Layer) -> Result<Option<String>, Error> {
     };
     let value = layer.value();
     let get = |keys: &[&str]| {
-        let start = Some(&value);
+        let start = Some(value.as_ref());
         keys.iter()
             .fold(start, |value, key| value?.as_table()?.get(*key))
     };

@@ -5,6 +5,7 @@
 //! reading it: a parsed document, nothing, or the reason why it could not be read. Nothing here
 //! judges; [`super::effective`] does.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -222,9 +223,9 @@ pub struct Layer {
     pub dropped: Vec<KeyPath>,
     /// Where its hooks come from, if not from beside the file.
     pub hooks_from: Option<HooksFrom>,
-    /// What it says in the form in which Codex merges it; none where the layer is wrong by itself,
-    /// and Codex takes it as it is written.
-    pub normal: Option<Value>,
+    /// What it says, once it is read: in the form in which Codex merges it, or as it is written
+    /// where the layer is wrong by itself.
+    pub said: Option<Value>,
 }
 
 /// The hooks of a linked work tree are those of the main one.
@@ -280,7 +281,7 @@ impl Layer {
             disabled: None,
             dropped: Vec::new(),
             hooks_from: None,
-            normal: None,
+            said: None,
         }
     }
 
@@ -298,10 +299,10 @@ impl Layer {
     }
 
     /// What the layer says, without what Codex drops from it; an empty table where it says nothing.
-    pub fn value(&self) -> Value {
-        match &self.normal {
-            Some(value) => value.clone(),
-            None => self.written(),
+    pub fn value(&self) -> Cow<'_, Value> {
+        match &self.said {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(self.written()),
         }
     }
 

@@ -468,7 +468,7 @@ impl Requirements {
             self.hooks = Some((hooks, path, at("hooks")));
         }
         check_rules(&value).map_err(|message| wrong(&KeyPath::new(["rules"]), message))?;
-        self.value = Some(value);
+        self.value = Some(value.into_owned());
         Ok(())
     }
 

@@ -56,10 +56,19 @@ pub struct LineColumn {
     pub column: usize,
 }
 
-/// Where each line of a text starts, so that many places cost one pass.
+/// What may stand before a text, and counts as no column.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Bytes between two places whose characters were counted.
+const BLOCK: usize = 256;
+
+/// Where each line of a text starts, and how many characters stand before each block, so that a
+/// place costs the same wherever it is: many findings on one long line are no reason to wait.
 #[derive(Debug, Clone)]
 pub struct LineIndex {
     starts: Vec<usize>,
+    /// Characters before byte `n * BLOCK`, and in all at the end.
+    characters: Vec<usize>,
 }
 
 impl LineIndex {
@@ -72,16 +81,32 @@ impl LineIndex {
                 .filter(|(_, byte)| *byte == b'\n')
                 .map(|(at, _)| at + 1),
         );
-        Self { starts }
+        let mut characters = vec![0];
+        let mut counted = 0;
+        for block in text.as_bytes().chunks(BLOCK) {
+            counted += characters_of(block);
+            characters.push(counted);
+        }
+        Self { starts, characters }
     }
 
     /// The line and column of byte `at` of `text` (the text that this index was made of).
     pub fn locate(&self, text: &str, at: usize) -> LineColumn {
         let line = self.starts.partition_point(|start| *start <= at).max(1);
         let start = self.starts[line - 1];
-        let before = text.get(start..at.min(text.len())).unwrap_or_default();
-        let column = before.trim_start_matches('\u{feff}').chars().count() + 1;
-        LineColumn { line, column }
+        let marks = usize::from(start == 0 && at > 0 && text.starts_with(BYTE_ORDER_MARK));
+        let before = self.before(text, at) - self.before(text, start) - marks;
+        LineColumn {
+            line,
+            column: before + 1,
+        }
+    }
+
+    /// How many characters of `text` begin before byte `at`.
+    fn before(&self, text: &str, at: usize) -> usize {
+        let at = at.min(text.len());
+        let block = (at / BLOCK).min(self.characters.len() - 1);
+        self.characters[block] + characters_of(&text.as_bytes()[block * BLOCK..at])
     }
 
     /// The range of line `line` (from 1) of `text`, without its line end.
@@ -100,9 +125,15 @@ impl LineIndex {
     }
 }
 
+/// How many characters begin in `bytes` of a UTF-8 text: all but the bytes that continue one.
+fn characters_of(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn columns_count_characters_and_not_the_byte_order_mark() {
@@ -112,6 +143,24 @@ mod tests {
         assert_eq!(index.locate(text, 5), LineColumn { line: 2, column: 1 });
         assert_eq!(index.locate(text, 7), LineColumn { line: 2, column: 2 });
         assert_eq!(&text[index.line(text, 2).range()], "ü = 1");
+    }
+
+    proptest! {
+        #[test]
+        fn a_column_is_what_counting_from_the_start_of_the_line_gives(
+            text in "\u{feff}?([a-ü€𝄞]{0,90}\n?){0,12}",
+        ) {
+            let index = LineIndex::new(&text);
+            for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
+                let before = text[..at].trim_start_matches('\u{feff}');
+                let last = before.rsplit('\n').next().unwrap_or_default();
+                let line = before.matches('\n').count() + 1;
+                prop_assert_eq!(
+                    index.locate(&text, at),
+                    LineColumn { line, column: last.chars().count() + 1 }
+                );
+            }
+        }
     }
 
     #[test]

@@ -113,16 +113,10 @@ fn cut(text: &str, lines: &LineIndex, span: Span, secrets: &[Span]) -> Cut {
     let mut from = span.start.clamp(line.start, line.end);
     let mut to = span.end.clamp(from, line.end);
     // A mark covers a secret as a whole, and the window ends beside one, never within.
-    let first = secrets.partition_point(|secret| secret.end <= line.start);
-    let secrets: Vec<Span> = secrets[first..]
-        .iter()
-        .take_while(|secret| secret.start < line.end)
-        .copied()
-        .collect();
     let around = |at: usize| {
         secrets
-            .iter()
-            .find(move |secret| secret.start < at && at < secret.end)
+            .get(secrets.partition_point(|secret| secret.end <= at))
+            .filter(|secret| secret.start < at)
     };
     from = around(from).map_or(from, |secret| secret.start.max(line.start));
     to = around(to).map_or(to, |secret| secret.end.min(line.end));
@@ -139,12 +133,12 @@ fn cut(text: &str, lines: &LineIndex, span: Span, secrets: &[Span]) -> Cut {
         out.push('…');
     }
     let mut room = usize::MAX;
-    push_pieces(&mut out, text, Span::new(window, from), &secrets, &mut room);
+    push_pieces(&mut out, text, Span::new(window, from), secrets, &mut room);
     let mark_start = out.len();
     let mut room = WINDOW_AFTER;
-    let whole = push_pieces(&mut out, text, Span::new(from, to), &secrets, &mut room);
+    let whole = push_pieces(&mut out, text, Span::new(from, to), secrets, &mut room);
     let mark_end = out.len();
-    if !(whole && push_pieces(&mut out, text, Span::new(to, line.end), &secrets, &mut room)) {
+    if !(whole && push_pieces(&mut out, text, Span::new(to, line.end), secrets, &mut room)) {
         out.push('…');
     }
     Cut {
@@ -163,10 +157,11 @@ fn push_pieces(
     room: &mut usize,
 ) -> bool {
     let mut at = range.start;
-    for secret in secrets {
-        if secret.end <= at || range.end <= secret.start {
-            continue;
-        }
+    let first = secrets.partition_point(|secret| secret.end <= range.start);
+    let inside = secrets[first..]
+        .iter()
+        .take_while(|secret| secret.start < range.end);
+    for secret in inside {
         let before = text.get(at..secret.start.max(at)).unwrap_or_default();
         if !push_window(out, before, room) {
             return false;

@@ -127,7 +127,7 @@ impl Loader<'_> {
                 disabled: None,
                 dropped: Vec::new(),
                 hooks_from: None,
-                normal: None,
+                said: None,
             });
         }
         if !matches!(managed.content, Content::Absent) {
@@ -176,15 +176,17 @@ impl Loader<'_> {
     fn normalize(&self, layers: &mut [Layer]) {
         let version = self.question.version;
         let home = self.sources.site().home.as_deref();
-        for layer in layers.iter_mut().filter(|layer| layer.normal.is_none()) {
+        for layer in layers.iter_mut().filter(|layer| layer.said.is_none()) {
             let written = layer.written();
-            if check(&written, version).is_ok() {
+            layer.said = Some(if check(&written, version).is_ok() {
                 let place = |path: &str| {
                     let path = super::sandbox::resolve_path(path, &layer.base, home);
                     path.to_string_lossy().into_owned()
                 };
-                layer.normal = Some(normalize(&written, version, &place));
-            }
+                normalize(&written, version, &place)
+            } else {
+                written
+            });
         }
     }
 
@@ -556,7 +558,7 @@ pub fn is_denied_in_projects(path: &[&str], version: Version) -> bool {
 
 /// Drops what Codex takes from no project, and notes it with the rest of a disabled layer.
 fn sanitize(layer: &mut Layer, version: Version, dropped: &mut Vec<Dropped>) {
-    let value = layer.value();
+    let value = layer.written();
     for (path, since) in DENIED_IN_PROJECTS {
         if since.is_none_or(|change| version.has(change)) && value.get(path).is_some() {
             let key = KeyPath::new(path.iter().copied());

@@ -324,7 +324,7 @@ fn invalid(file: &ConfigFile, found: &mut Findings) {
         disabled: None,
         dropped: Vec::new(),
         hooks_from: None,
-        normal: None,
+        said: None,
     };
     if let Err(error) = Requirements::read(&layer, None, "", file.version()) {
         found

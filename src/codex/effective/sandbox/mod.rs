@@ -8,6 +8,7 @@
 
 mod profile;
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -417,12 +418,9 @@ impl<'e> Decision<'e> {
     }
 
     fn workspace(&self, settings: &WorkspaceWrite, profile: Option<String>) -> Sandbox {
-        let mut roots = Vec::new();
-        for root in &settings.roots {
-            if root != self.cwd() && !roots.contains(root) {
-                roots.push(root.clone());
-            }
-        }
+        let mut seen = HashSet::from([self.cwd()]);
+        let new = settings.roots.iter().filter(|root| seen.insert(root));
+        let mut roots: Vec<PathBuf> = new.cloned().collect();
         roots.extend(self.memories());
         Sandbox {
             reach: Reach::Workspace {
