@@ -17,6 +17,7 @@ mod frame;
 mod lifecycle;
 mod load;
 mod replay;
+mod rmcp;
 mod sdk;
 mod terminal;
 mod turns;
