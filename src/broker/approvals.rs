@@ -90,8 +90,14 @@ impl Broker {
         };
         match session {
             Some(session) => {
+                let mut data = data.clone();
+                let thread = data["threadId"].as_str();
+                let route = thread.and_then(|thread| self.routes.get(thread));
+                if let Some(path) = route.and_then(|route| route.child.as_deref()) {
+                    data["agentPath"] = path.into();
+                }
                 if let Some(session) = self.sessions.get_mut(session) {
-                    session.tell(kind, data.clone());
+                    session.tell(kind, data);
                 }
             }
             None => {

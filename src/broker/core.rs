@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::children::Strays;
 use super::client::Client;
 use super::codex::Codex;
 use super::error::{Code, Error, Result};
@@ -20,7 +21,7 @@ use super::inbox::In;
 use super::limits;
 use super::options::Options;
 use super::pair::Pairing;
-use super::route::{Route, Stray};
+use super::route::Route;
 use super::session::Session;
 use crate::approval::{Clock as _, Moment, Surroundings, SystemClock, utc};
 use crate::rpc::{Outcome, Ticket};
@@ -89,7 +90,7 @@ pub struct Broker {
     pub(super) codex: Codex,
     pub(super) sessions: IndexMap<String, Session>,
     pub(super) routes: HashMap<String, Route>,
-    pub(super) strays: HashMap<String, Vec<Stray>>,
+    pub(super) strays: HashMap<String, Strays>,
     pub(super) thens: BTreeMap<Ticket, (&'static str, Then)>,
     pub(super) settled: Vec<Settled>,
     /// What is to be done at a time.

@@ -107,6 +107,10 @@ pub const LOCKED_PAUSE: Duration = Duration::from_millis(200);
 pub const INTERRUPT_RETRY: Duration = Duration::from_secs(3);
 /// The time between two tries.
 pub const INTERRUPT_PAUSE: Duration = Duration::from_millis(30);
+/// How long `thread/read` is tried again for a thread that has nothing written yet.
+pub const READ_RETRY: Duration = Duration::from_secs(3);
+/// Between two tries.
+pub const READ_PAUSE: Duration = Duration::from_millis(30);
 
 /// How long an entry of `sessions.jsonl` is kept.
 pub const STORED: Duration = Duration::from_hours(24 * 30);

@@ -6,7 +6,7 @@
 //!                  Broker (one owner of all state)
 //!                     ├─ tools, resources, poll: what a client may ask, and how it is answered
 //!                     ├─ ops: what the tools do, as steps with Codex
-//!                     ├─ route, session, events: whose a message is, and what becomes of it
+//!                     ├─ route, children, session, events: whose a message is, and what becomes of it
 //!                     ├─ pair: whether a person is asked, what the card says, what may go back
 //!                     └─ approvals, ask, pending: who answers
 //! ```
@@ -19,6 +19,7 @@
 mod app_server;
 mod approvals;
 mod ask;
+mod children;
 mod client;
 mod codex;
 mod core;

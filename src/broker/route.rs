@@ -1,12 +1,14 @@
 //! Whose a message of Codex is, and what it becomes in that session's stream.
 //!
 //! Everything goes by `threadId`. A subagent's thread is announced by its parent's items; one that
-//! nobody announced is asked about (`thread/read`), and what it says meanwhile waits in order. A
-//! child's events stand in its parent's stream with its thread and path; status, result and turn
-//! follow the session's own thread alone.
+//! nobody announced, or not with its path, is asked about (`thread/read`), and what it says
+//! meanwhile waits in order: it has one path from its first event on. A child's events stand in its
+//! parent's stream with its thread and path; status, result and turn follow the session's own
+//! thread alone.
 
 use serde_json::{Map, Value, json};
 
+use super::children::Stray;
 use super::core::{Broker, iso, moment};
 use super::error::Code;
 use super::events::Kind;
@@ -23,23 +25,6 @@ pub struct Route {
     /// A subagent's path; none for the session's own thread.
     pub child: Option<String>,
 }
-
-/// A message of a thread that is asked about.
-pub enum Stray {
-    /// It was told.
-    Told(String, Value),
-    /// It is asked.
-    Asked(Id, String, Value),
-}
-
-/// Messages of one unknown thread that are held; more are dropped, or declined unseen.
-const STRAYS: usize = 512;
-/// Unknown threads at once.
-const STRAY_THREADS: usize = 64;
-/// What stands for a path that nobody told.
-const UNNAMED: &str = "subagent";
-/// How far a subagent's parents are followed.
-const DEPTH: usize = 8;
 
 /// Notifications that a session shows as progress, by name or by what they begin with.
 const SHOWN: [&str; 24] = [
@@ -115,7 +100,7 @@ impl Broker {
         }
     }
 
-    fn asked(&mut self, thread: Option<&str>, id: &Id, method: &str, params: &Value) {
+    pub(super) fn asked(&mut self, thread: Option<&str>, id: &Id, method: &str, params: &Value) {
         let route = thread.and_then(|thread| self.routes.get(thread));
         let session = route.and_then(|route| self.sessions.get(&route.session));
         let open = session.filter(|session| session.phase != Phase::Cancelled);
@@ -137,116 +122,13 @@ impl Broker {
         self.apply(effects);
     }
 
-    /// Holds a message of an unknown thread and asks whose it is.
-    fn stray(&mut self, thread: &str, message: Stray) {
-        // A first turn of a subagent names the turn that it was started from.
-        if let Stray::Told(method, params) = &message
-            && method == "turn/started"
-            && !self.strays.contains_key(thread)
-            && let Some(root) = params.pointer("/turn/rootTurnId").and_then(Value::as_str)
-            && let Some(session) = self.session_of_turn(root)
-        {
-            self.adopt(&session, thread, None);
-            let (method, params) = (method.clone(), params.clone());
-            return self.told(thread, &method, &params);
-        }
-        if let Some(held) = self.strays.get_mut(thread) {
-            if held.len() < STRAYS {
-                held.push(message);
-            } else if let Stray::Asked(id, method, params) = message {
-                self.asked(None, &id, &method, &params);
-            }
-            return;
-        }
-        if self.strays.len() >= STRAY_THREADS {
-            if let Stray::Asked(id, method, params) = message {
-                self.asked(None, &id, &method, &params);
-            }
-            return;
-        }
-        self.strays.insert(thread.to_owned(), vec![message]);
-        self.look_up(thread.to_owned(), thread, 0);
-    }
-
-    /// Follows the parents of `thread`, at `at` now, until a session owns one.
-    fn look_up(&mut self, thread: String, at: &str, depth: usize) {
-        let params = json!({ "threadId": at });
-        self.ask(
-            "thread/read",
-            &params,
-            limits::REQUEST,
-            move |broker, answer| {
-                let answer = answer.unwrap_or_default();
-                let parent = answer
-                    .pointer("/thread/parentThreadId")
-                    .and_then(Value::as_str);
-                match parent {
-                    Some(parent) => match broker.routes.get(parent) {
-                        Some(route) => {
-                            let session = route.session.clone();
-                            let path = answer["thread"]["agentNickname"].as_str();
-                            broker.adopt(&session, &thread, path);
-                            broker.release(&thread);
-                        }
-                        None if depth < DEPTH => broker.look_up(thread, parent, depth + 1),
-                        None => broker.release(&thread),
-                    },
-                    None => broker.release(&thread),
-                }
-            },
-        );
-    }
-
-    /// Hands out what was held, now that it is known whose it is, or that it is nobody's.
-    fn release(&mut self, thread: &str) {
-        for message in self.strays.remove(thread).unwrap_or_default() {
-            match message {
-                Stray::Told(method, params) if self.routes.contains_key(thread) => {
-                    self.told(thread, &method, &params);
-                }
-                Stray::Told(..) => {}
-                Stray::Asked(id, method, params) => {
-                    self.asked(Some(thread), &id, &method, &params);
-                }
-            }
-        }
-    }
-
-    fn session_of_turn(&self, turn: &str) -> Option<String> {
-        self.sessions
-            .values()
-            .find(|session| session.turn.as_ref().is_some_and(|own| own.id == turn))
-            .map(|session| session.id.clone())
-    }
-
-    /// A subagent's thread belongs to a session from now on.
-    fn adopt(&mut self, session: &str, thread: &str, path: Option<&str>) {
-        let Some(owner) = self
-            .sessions
-            .get_mut(session)
-            .filter(|own| own.thread != thread)
-        else {
-            return;
-        };
-        let known = owner.children.entry(thread.to_owned()).or_default();
-        if let Some(path) = path {
-            *known = Some(path.to_owned());
-        }
-        let route = Route {
-            session: session.to_owned(),
-            child: Some(known.clone().unwrap_or_else(|| UNNAMED.to_owned())),
-        };
-        self.routes.insert(thread.to_owned(), route);
-    }
-
-    fn told(&mut self, thread: &str, method: &str, params: &Value) {
+    pub(super) fn told(&mut self, thread: &str, method: &str, params: &Value) {
         let Some(route) = self.routes.get(thread).cloned() else {
             return;
         };
         let announced = announced(params);
         for (child, path) in announced {
-            self.adopt(&route.session, &child, path.as_deref());
-            self.release(&child);
+            self.announce(&route.session, &child, path.as_deref());
         }
         if method == "thread/settings/updated" {
             self.settings_told(thread, &route, &params["threadSettings"]);
@@ -261,7 +143,7 @@ impl Broker {
         }
         self.apply(effects);
         if route.child.is_some() {
-            return;
+            return self.child_told(thread, &route.session, method, params);
         }
         match method {
             "thread/closed" | "thread/deleted" => self.thread_closed(thread, &route.session),

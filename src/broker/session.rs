@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use super::children::Child;
 use super::core::{iso, moment};
 use super::effective::{Asked, Effective};
 use super::events::{Buffer, Kind};
@@ -113,8 +114,8 @@ pub struct Session {
     pub last_error: Option<String>,
     /// The session that it was forked from.
     pub parent: Option<String>,
-    /// Subagents: thread to path.
-    pub children: BTreeMap<String, Option<String>>,
+    /// Subagents by their threads.
+    pub children: BTreeMap<String, Child>,
     /// The app-server that has the thread loaded.
     pub generation: u64,
     /// Whether there was a turn: before it there is nothing to fork or resume.

@@ -266,12 +266,16 @@ class Server:
 
     def thread_read(self, params):
         ident = params.get("threadId")
+        if self.unwritten.get(ident, 0) > 0:
+            self.unwritten[ident] -= 1
+            raise Refusal(f"failed to read thread: rollout at /sessions/{ident}.jsonl is empty")
         parent = self.children.get(ident)
         if parent is None and ident not in self.threads:
             raise Refusal(f"no rollout found for thread id {ident}")
         return {"thread": {"id": ident, "parentThreadId": parent, "agentNickname": None}}, None
 
     children = {}
+    unwritten = {}
 
     def settings(self, params):
         check(params, TURN - {"input"}, "thread/settings/update")
@@ -567,6 +571,8 @@ class Play:
             elif "child" in step:
                 # Nothing is said about it: only `thread/read` knows its parent.
                 self.server.children[step["child"]] = self.place(step["of"])
+                # As often it is refused, since nothing of the thread is written yet.
+                self.server.unwritten[step["child"]] = step.get("unwritten", 0)
             elif "sleep" in step:
                 end = time.monotonic() + step["sleep"]
                 with state:

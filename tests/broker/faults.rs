@@ -385,7 +385,7 @@ fn i7_an_unannounced_child_is_looked_up_and_a_stranger_is_declined() {
     let id = session(
         &mut client,
         &json!([
-            {"child": "01a2-child", "of": "$T"}, of("01a2-child", "c0"), claim("01a2-child"),
+            {"child": "01a2-child", "of": "$T", "unwritten": 2}, of("01a2-child", "c0"), claim("01a2-child"),
             of("01a2-stranger", "c0"), claim("01a2-stranger"),
         ]),
     );

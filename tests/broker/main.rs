@@ -19,5 +19,6 @@ mod load;
 mod replay;
 mod rmcp;
 mod sdk;
+mod subagents;
 mod terminal;
 mod turns;

@@ -1,9 +1,10 @@
 //! A model on loopback that does what the prompt says, step by step.
 //!
 //! A prompt is a JSON list of steps: `{"say": TEXT}`, `{"run": LINE, …}` (more members go into the
-//! call), `{"call": {server, tool, arguments}}`, `{"tool": NAME, "arguments": {}}`, `{"fail": true}`
-//! and lists of such, which are called at once. Which step is due is told by how many outputs stand
-//! behind the newest prompt, so the model keeps no state. Any other prompt is said back.
+//! call), `{"call": {server, tool, arguments}}`, `{"tool": NAME, "arguments": {}}` (with
+//! `"namespace"` for one of Codex's own that has one), `{"fail": true}` and lists of such, which are
+//! called at once. Which step is due is told by how many outputs stand behind the newest prompt, so
+//! the model keeps no state. Any other prompt is said back.
 
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -88,15 +89,18 @@ fn serve(stream: TcpStream, count: &AtomicUsize) -> Option<()> {
     stream.flush().ok()
 }
 
-/// The text of a user's message.
+/// The text of a user's message, or of a task that an agent was given by another; Codex calls the
+/// latter encrypted, and hands on what the other model wrote.
 fn text_of(item: &Value) -> Option<&str> {
-    if item["type"] != "message" || item["role"] != "user" {
-        return None;
-    }
+    let member = match (item["type"].as_str()?, item["role"].as_str()) {
+        ("message", Some("user")) => "text",
+        ("agent_message", _) => "encrypted_content",
+        _ => return None,
+    };
     item["content"]
         .as_array()?
         .iter()
-        .find_map(|part| part["text"].as_str())
+        .find_map(|part| part[member].as_str())
 }
 
 fn answer(request: &Value, number: usize) -> Option<String> {
@@ -182,7 +186,7 @@ fn answer(request: &Value, number: usize) -> Option<String> {
                 "arguments": step["call"]["arguments"].to_string()})
         } else {
             json!({"type": "function_call", "call_id": call, "name": step["tool"],
-                "arguments": step["arguments"].to_string()})
+                "namespace": step["namespace"], "arguments": step["arguments"].to_string()})
         };
         event(&json!({"type": "response.output_item.done", "output_index": index, "item": item}));
     }

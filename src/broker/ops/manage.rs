@@ -114,9 +114,23 @@ impl Broker {
             self.end_exec(id);
             return then(self);
         }
-        if !loaded || !self.codex.is_up() {
+        if !self.codex.is_up() {
             return then(self);
         }
+        self.let_children_go(id);
+        if !loaded {
+            return then(self);
+        }
+        self.let_go(thread, turn, then);
+    }
+
+    /// Ends what a thread does and lets go of it. `then` comes once Codex did, or could not.
+    pub(in crate::broker) fn let_go(
+        &mut self,
+        thread: String,
+        turn: Option<String>,
+        then: impl FnOnce(&mut Self) + 'static,
+    ) {
         // Each step whether the one before worked or not.
         let params = json!({ "threadId": thread });
         let release = move |broker: &mut Self| {
